@@ -1,0 +1,346 @@
+//! The composition root: the one place that knows all concrete types together.
+
+use crate::config::{Database, Settings};
+use crate::http::{self, Health, ServerSettings, State, auth::Auth};
+use crate::lifecycle::{Runner, stop_asked};
+use crate::pg::embedded::{self, EmbeddedConfig, EmbeddedPg, Left};
+use crate::pg::{self, PgReads, PgStore, PoolSettings, migrate};
+use crate::transaction::admission::Admission;
+use metrics_exporter_prometheus::PrometheusHandle;
+use sqlx::ConnectOptions;
+use sqlx::postgres::PgConnectOptions;
+use std::net::TcpListener;
+use std::time::Duration;
+
+/// The use cases on requests, on PostgreSQL.
+pub type Approvals = crate::approvals::service::Approvals<PgStore, PgReads>;
+/// The use cases on members, on PostgreSQL.
+pub type Members = crate::members::service::Members<PgStore, PgReads>;
+pub use crate::pg::Pools;
+
+/// The name of the database in a PostgreSQL of our own.
+const EMBEDDED_DATABASE: &str = "ringi";
+
+/// What goes wrong above the use cases. Each sentence says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// The settings.
+    #[error(transparent)]
+    Settings(#[from] crate::config::SettingsError),
+    /// The PostgreSQL of our own.
+    #[error(transparent)]
+    Embedded(#[from] embedded::EmbeddedError),
+    /// The migrations.
+    #[error("migrations: {0}")]
+    Migrate(#[from] sqlx::migrate::MigrateError),
+    /// The configured database.
+    #[error("database: {0}")]
+    Database(#[from] sqlx::Error),
+    /// The configured database, behind the use cases.
+    #[error("database: {0}")]
+    Store(#[from] crate::transaction::StoreError),
+    /// Anything else, said in full.
+    #[error("{0}")]
+    Other(String),
+    /// The operating system.
+    #[error("{0}: {1}")]
+    Io(String, std::io::Error),
+}
+
+/// The database that the settings name, or the one of our own, running.
+#[derive(Debug)]
+pub struct Db {
+    /// How to connect, as the login.
+    pub options: PgConnectOptions,
+    /// Our own, where there is no other.
+    pub embedded: Option<EmbeddedPg>,
+}
+
+impl Db {
+    /// Finds or starts the database.
+    ///
+    /// # Errors
+    /// [`AppError`].
+    pub async fn open(settings: &Database) -> Result<Self, AppError> {
+        let url = settings.url.reveal();
+        if !url.is_empty() {
+            let options: PgConnectOptions = url.parse().map_err(|error| {
+                // The error of the parser names no part of the URL, which may hold a password.
+                AppError::Other(format!(
+                    "DATABASE_URL can't be read ({error}): write postgres://user:password@host/database"
+                ))
+            })?;
+            return Ok(Self { options, embedded: None });
+        }
+        let mut config = EmbeddedConfig::new(&settings.embedded_dir);
+        let set = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        config.bin_dir = set(&settings.embedded_bin_dir).map(Into::into);
+        config.run_as = set(&settings.embedded_user);
+        config.durable = settings.embedded_durable;
+        let embedded = embedded::start(config).await?;
+        embedded.ensure_database(EMBEDDED_DATABASE).await?;
+        Ok(Self { options: embedded.connect_options(EMBEDDED_DATABASE), embedded: Some(embedded) })
+    }
+
+    /// Makes the schema as new as this program: always in a PostgreSQL of our own, elsewhere only if `migrate`.
+    ///
+    /// # Errors
+    /// [`AppError::Other`] when the schema is behind and may not be changed here.
+    pub async fn prepare(&self, migrate: bool) -> Result<(), AppError> {
+        if migrate || self.embedded.is_some() {
+            let report = migrate::migrate(&self.options).await?;
+            if report.applied > 0 {
+                tracing::info!(applied = report.applied, roles = report.roles, "migrated");
+            }
+            return Ok(());
+        }
+        let mut connection = self.options.connect().await?;
+        match migrate::missing(&mut connection).await? {
+            0 => Ok(()),
+            n => Err(AppError::Other(format!(
+                "the database lacks {n} migration(s): run `ringi migrate`, or start with `ringi serve --migrate`"
+            ))),
+        }
+    }
+
+    /// Opens the pools, as the less able role where there is one.
+    ///
+    /// # Errors
+    /// When the database can't be reached.
+    pub async fn pools(&self, settings: &Database) -> Result<Pools, AppError> {
+        let mut connection = self.options.connect().await?;
+        let role = migrate::application_role(&mut connection).await?;
+        if role.is_none() {
+            tracing::warn!("working as the login itself: only triggers keep history from being changed");
+        }
+        Ok(pg::connect(&self.options, &PoolSettings::from(settings), role).await?)
+    }
+
+    /// Leaves the database; a PostgreSQL of our own is stopped by the last who leaves.
+    pub async fn leave(self) {
+        let Some(embedded) = self.embedded else { return };
+        match embedded.leave_and_wait(Duration::from_secs(20)).await {
+            Ok(Left::Stopped | Left::OthersRemain) => {}
+            Ok(Left::StillStopping) => tracing::warn!("PostgreSQL is still stopping"),
+            Err(error) => tracing::warn!(%error, "leaving PostgreSQL"),
+        }
+    }
+}
+
+impl From<&Database> for PoolSettings {
+    fn from(settings: &Database) -> Self {
+        Self {
+            write_connections: settings.max_connections,
+            read_connections: settings.read_connections,
+            lock_timeout: settings.lock_timeout,
+            statement_timeout: settings.statement_timeout,
+            idle_in_transaction_timeout: settings.idle_in_transaction_timeout,
+            acquire_timeout: settings.acquire_timeout,
+        }
+    }
+}
+
+/// The use cases on open pools.
+#[derive(Clone, Debug)]
+pub struct UseCases {
+    /// On requests.
+    pub approvals: Approvals,
+    /// On members.
+    pub members: Members,
+    /// The queue in front of the write connections.
+    pub admission: Admission,
+}
+
+impl UseCases {
+    /// Builds the use cases, with one queue in front of the connections that they share.
+    #[must_use]
+    pub fn new(pools: &Pools, settings: &Database) -> Self {
+        let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        let admission =
+            Admission::new(size(settings.max_connections), size(settings.max_queued_writes), settings.queue_timeout);
+        let store = PgStore::new(pools.write.clone(), settings.acquire_timeout);
+        let reads = PgReads::new(pools.read.clone());
+        Self {
+            approvals: Approvals::new(store.clone(), reads.clone(), admission.clone()),
+            members: Members::new(store, reads, admission.clone()),
+            admission,
+        }
+    }
+}
+
+/// What `ringi serve` was asked for besides the settings.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServeOptions {
+    /// Migrate a configured database first.
+    pub migrate: bool,
+    /// Load the demo organization first.
+    pub demo: bool,
+}
+
+/// Serves until somebody asks for a stop. `ready` is told the address.
+///
+/// # Errors
+/// [`AppError`] when it can't begin.
+pub async fn serve(
+    settings: &Settings,
+    options: ServeOptions,
+    metrics: PrometheusHandle,
+    ready: impl FnOnce(std::net::SocketAddr),
+) -> Result<(), AppError> {
+    let secret = settings.auth.hs256_secret.reveal();
+    if secret.is_empty() {
+        return Err(AppError::Other(
+            "nobody could sign in: set RINGI__AUTH__HS256_SECRET, for example to the output of `openssl rand -hex 32`"
+                .to_owned(),
+        ));
+    }
+    let auth = Auth::local(secret.as_bytes(), settings.auth.leeway, settings.auth.max_token_lifetime)
+        .map_err(AppError::Other)?;
+    // Before the database: a port in use is told at once.
+    let address = settings.listen_address()?;
+    let listener = TcpListener::bind(address).map_err(|error| {
+        AppError::Io(
+            format!("can't listen on {address}: choose another address with RINGI__HTTP__LISTEN or PORT"),
+            error,
+        )
+    })?;
+    let address = listener.local_addr().map_err(|error| AppError::Io("listener".to_owned(), error))?;
+
+    let db = Db::open(&settings.database).await?;
+    let served = serve_on(&db, settings, options, auth, metrics, listener, || ready(address)).await;
+    db.leave().await;
+    served
+}
+
+async fn serve_on(
+    db: &Db,
+    settings: &Settings,
+    options: ServeOptions,
+    auth: Auth,
+    metrics: PrometheusHandle,
+    listener: TcpListener,
+    ready: impl FnOnce(),
+) -> Result<(), AppError> {
+    db.prepare(options.migrate).await?;
+    let pools = db.pools(&settings.database).await?;
+    let use_cases = UseCases::new(&pools, &settings.database);
+    if options.demo {
+        crate::demo::load(&PgStore::new(pools.write.clone(), settings.database.acquire_timeout), &use_cases).await?;
+    }
+    let service = Service::start(pools, use_cases, settings, auth, metrics, listener)?;
+    let embedded_watch = async {
+        match &db.embedded {
+            Some(embedded) => keep_running(embedded).await,
+            None => std::future::pending().await,
+        }
+    };
+    ready();
+    tokio::select! {
+        asked = stop_asked() => {
+            let signal = asked.map_err(|error| AppError::Io("signals".to_owned(), error))?;
+            tracing::info!(signal, "stopping: finishing what is under way");
+        }
+        () = embedded_watch => {}
+    }
+    service.stop().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// A running service on open pools.
+#[derive(Debug)]
+pub struct Service {
+    pools: Pools,
+    health: Health,
+    runner: Runner,
+    server: actix_web::dev::ServerHandle,
+    serving: tokio::task::JoinHandle<std::io::Result<()>>,
+    gauges: tokio::task::JoinHandle<()>,
+    grace: Duration,
+}
+
+impl Service {
+    /// Begins to serve on `listener`. Use cases run on the runtime that this is called on.
+    ///
+    /// # Errors
+    /// When the listener can't be used.
+    pub fn start(
+        pools: Pools,
+        use_cases: UseCases,
+        settings: &Settings,
+        auth: Auth,
+        metrics: PrometheusHandle,
+        listener: TcpListener,
+    ) -> Result<Self, AppError> {
+        let runner = Runner::new(tokio::runtime::Handle::current());
+        let health = Health::new(pools.clone());
+        let state = State {
+            approvals: use_cases.approvals,
+            members: use_cases.members,
+            auth,
+            runner: runner.clone(),
+            body_limits: http::BodyLimits { bytes: settings.http.body_limit_bytes, time: settings.http.body_timeout },
+            health: health.clone(),
+            metrics,
+        };
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        let server_settings = ServerSettings {
+            allowed_origins: settings.http.allowed_origins.clone(),
+            workers: if settings.http.workers == 0 { cores.min(4) } else { settings.http.workers },
+            head_timeout: settings.http.head_timeout,
+            keep_alive: settings.http.keep_alive,
+            shutdown_grace: settings.http.shutdown_grace,
+        };
+        let server =
+            http::serve(listener, state, &server_settings).map_err(|error| AppError::Io("http".to_owned(), error))?;
+        Ok(Self {
+            health,
+            runner,
+            server: server.handle(),
+            serving: tokio::spawn(server),
+            gauges: tokio::spawn(gauges(pools.clone(), use_cases.admission)),
+            grace: settings.http.shutdown_grace,
+            pools,
+        })
+    }
+
+    /// Stops in order: readiness says no, the listener closes, use cases end, then the connections.
+    pub async fn stop(self) {
+        self.health.stop();
+        self.server.stop(true).await;
+        drop(self.serving.await);
+        if !self.runner.drain(self.grace).await {
+            tracing::warn!("some use cases outlived the grace time; the database rolls them back");
+        }
+        self.gauges.abort();
+        // A use case that hangs would hold its connection: the process ends, and the database rolls it back.
+        drop(tokio::time::timeout(Duration::from_secs(5), self.pools.close()).await);
+    }
+}
+
+/// Brings a PostgreSQL of our own back after its supervisor was killed.
+async fn keep_running(embedded: &EmbeddedPg) {
+    let mut every = tokio::time::interval(Duration::from_secs(2));
+    every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        every.tick().await;
+        if let Err(error) = embedded.ensure_running().await {
+            tracing::error!(%error, "the private PostgreSQL does not come back");
+        }
+    }
+}
+
+async fn gauges(pools: Pools, admission: Admission) {
+    let mut every = tokio::time::interval(Duration::from_secs(1));
+    loop {
+        every.tick().await;
+        for (name, pool) in [("write", &pools.write), ("read", &pools.read)] {
+            let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
+            metrics::gauge!("ringi_pool_connections", "pool" => name, "state" => "idle").set(f64::from(idle));
+            metrics::gauge!("ringi_pool_connections", "pool" => name, "state" => "used")
+                .set(f64::from(pool.size().saturating_sub(idle)));
+        }
+        let present = u32::try_from(admission.present()).unwrap_or(u32::MAX);
+        metrics::gauge!("ringi_writes_present").set(f64::from(present));
+    }
+}

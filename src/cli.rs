@@ -1,0 +1,292 @@
+//! The command line. Answers go to stdout, problems to stderr with what to do next; exit codes are 0, 1 (failed) and
+//! 2 (wrong usage).
+
+use crate::app::{AppError, Db, ServeOptions, UseCases, serve};
+use crate::config::Settings;
+use crate::domain::ids::{OrganizationId, UserId};
+use crate::domain::member::MemberInput;
+use crate::pg::{NewOrganization, PgStore, create_organization, migrate};
+use crate::{demo, http, lifecycle, telemetry};
+use clap::{Args, Parser, Subcommand};
+use serde_json::json;
+use sqlx::ConnectOptions;
+use std::process::ExitCode;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Ringi (稟議): an approval workflow that holds when two people decide at once.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ringi",
+    version,
+    after_help = "Settings: config/default.toml lists all, RINGI__SECTION__KEY sets one."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the API. Without DATABASE_URL, on a PostgreSQL of its own.
+    #[command(after_help = "Example: RINGI__AUTH__HS256_SECRET=$(openssl rand -hex 32) ringi serve --demo")]
+    Serve {
+        /// Migrate a configured database first; one of our own always is.
+        #[arg(long)]
+        migrate: bool,
+        /// Load the demo organization first.
+        #[arg(long)]
+        demo: bool,
+    },
+    /// Make the schema as new as this program, and roles and grants sure.
+    #[command(after_help = "Example: DATABASE_URL=postgres://owner@db/ringi ringi migrate")]
+    Migrate {
+        /// Only look: exit 0 when nothing is missing, else 1.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Load the demo organization: people, and requests in every status. Twice is the same as once.
+    #[command(after_help = "Example: ringi demo")]
+    Demo {
+        /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Organizations.
+    #[command(subcommand)]
+    Org(Org),
+    /// Sign a token with the local key.
+    #[command(after_help = "Example: ringi token --user 0197c0de-0000-7000-8000-000000000101 --ttl 8h")]
+    Token {
+        /// The user's id.
+        #[arg(long)]
+        user: Uuid,
+        /// How long it is valid: a number with s, m or h.
+        #[arg(long, default_value = "8h", value_parser = duration)]
+        ttl: Duration,
+    },
+    /// Print the OpenAPI document.
+    #[command(after_help = "Example: ringi openapi > openapi.json")]
+    Openapi,
+    /// Run the PostgreSQL of its own until Ctrl-C, and print its address.
+    #[command(after_help = "Example: psql \"$(ringi postgres | head -n 1)\"")]
+    Postgres {
+        /// Its folder; else database.embedded_dir.
+        #[arg(long)]
+        dir: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum Org {
+    /// Make an organization with its first administrator, and print it as JSON.
+    #[command(
+        after_help = "Example: ringi org create --name 'Kumo Trading' --admin-id 0197c0de-0000-7000-8000-000000000104 --admin-name Dara --time-zone Asia/Tokyo"
+    )]
+    Create(CreateOrg),
+}
+
+#[derive(Debug, Args)]
+struct CreateOrg {
+    /// The organization's name, 1 to 200 characters.
+    #[arg(long)]
+    name: String,
+    /// The first administrator's user id: the `sub` of his tokens.
+    #[arg(long)]
+    admin_id: Uuid,
+    /// The first administrator's name, 1 to 200 characters.
+    #[arg(long)]
+    admin_name: String,
+    /// The organization's id; a new one when left out.
+    #[arg(long)]
+    id: Option<Uuid>,
+    /// An IANA time zone, which says when months begin.
+    #[arg(long, default_value = "UTC")]
+    time_zone: String,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "write a number with s, m or h, such as 8h".to_owned();
+    let (number, seconds) = match text.split_at_checked(text.len().saturating_sub(1)) {
+        Some((number, "s")) => (number, 1),
+        Some((number, "m")) => (number, 60),
+        Some((number, "h")) => (number, 3600),
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    number.checked_mul(seconds).filter(|s| *s > 0).map(Duration::from_secs).ok_or_else(wrong)
+}
+
+/// Runs the command that the arguments name.
+pub async fn run() -> ExitCode {
+    let cli = Cli::parse();
+    // In development; what the environment says already stays. A missing file is fine.
+    if let Err(error) = dotenvy::dotenv()
+        && !error.not_found()
+    {
+        return fail(&format!(".env can't be read: {error}"));
+    }
+    let settings = match Settings::load() {
+        Ok(settings) => settings,
+        Err(error) => return fail(&error.to_string()),
+    };
+    if let Err(sentence) = telemetry::log(&settings.log) {
+        return fail(&sentence);
+    }
+    match command(cli.command, settings).await {
+        Ok(code) => code,
+        Err(error) => fail(&error.to_string()),
+    }
+}
+
+async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, AppError> {
+    match command {
+        Command::Serve { migrate, demo } => {
+            let metrics = telemetry::metrics().map_err(|error| AppError::Other(error.to_string()))?;
+            serve(&settings, ServeOptions { migrate, demo }, metrics, |address| {
+                say(&format!("Ringi is ready: open http://{address}/ (stop with Ctrl-C)"));
+                if demo {
+                    say(&demo_people(false));
+                }
+            })
+            .await?;
+        }
+        Command::Migrate { check } => return migrations(&settings, check).await,
+        Command::Demo { json } => {
+            let db = Db::open(&settings.database).await?;
+            let loaded = load_demo(&db, &settings).await;
+            db.leave().await;
+            loaded?;
+            say(&demo_people(json));
+        }
+        Command::Org(Org::Create(new)) => {
+            let db = Db::open(&settings.database).await?;
+            let made = create_org(&db, &settings, new).await;
+            db.leave().await;
+            say(&made?);
+        }
+        Command::Token { user, ttl } => {
+            let secret = settings.auth.hs256_secret.reveal();
+            if secret.is_empty() {
+                return Err(AppError::Other(
+                    "there is no local key to sign with: set RINGI__AUTH__HS256_SECRET as `ringi serve` has it"
+                        .to_owned(),
+                ));
+            }
+            if ttl > settings.auth.max_token_lifetime {
+                return Err(AppError::Other(format!(
+                    "--ttl: the server accepts at most {} s (auth.max_token_lifetime_s)",
+                    settings.auth.max_token_lifetime.as_secs()
+                )));
+            }
+            let token = http::auth::sign(secret.as_bytes(), UserId(user), ttl);
+            say(&token.map_err(|error| AppError::Other(format!("can't sign: {error}")))?);
+        }
+        Command::Openapi => say(&http::openapi::json()),
+        Command::Postgres { dir } => {
+            if let Some(dir) = dir {
+                settings.database.embedded_dir = dir;
+            }
+            settings.database.url = crate::config::Secret::default();
+            let db = Db::open(&settings.database).await?;
+            if let Some(embedded) = &db.embedded {
+                say(&embedded.url("ringi"));
+            }
+            let asked = lifecycle::stop_asked().await;
+            db.leave().await;
+            asked.map_err(|error| AppError::Io("signals".to_owned(), error))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn migrations(settings: &Settings, check: bool) -> Result<ExitCode, AppError> {
+    let db = Db::open(&settings.database).await?;
+    let done = async {
+        if check {
+            let mut connection = db.options.connect().await?;
+            let missing = migrate::missing(&mut connection).await?;
+            say(&format!("{missing} migration(s) missing"));
+            return Ok(if missing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        let report = migrate::migrate(&db.options).await?;
+        say(&format!("{} migration(s) applied, {} known", report.applied, report.known));
+        if !report.roles {
+            say("This login may not make roles: only triggers keep history from being changed.");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+    .await;
+    db.leave().await;
+    done
+}
+
+async fn load_demo(db: &Db, settings: &Settings) -> Result<(), AppError> {
+    db.prepare(false).await?;
+    let pools = db.pools(&settings.database).await?;
+    let store = PgStore::new(pools.write.clone(), settings.database.acquire_timeout);
+    let loaded = demo::load(&store, &UseCases::new(&pools, &settings.database)).await;
+    pools.close().await;
+    loaded
+}
+
+fn demo_people(as_json: bool) -> String {
+    let organization = demo::ORGANIZATION;
+    if as_json {
+        let lines: Vec<_> = demo::PEOPLE
+            .iter()
+            .map(|person| {
+                json!({"organization_id": organization, "user_id": person.id, "display_name": person.name,
+                       "can_approve": person.can_approve, "is_admin": person.is_admin})
+                .to_string()
+            })
+            .collect();
+        return lines.join("\n");
+    }
+    let mut text = format!("The demo organization is {organization}. Its people:\n");
+    for person in demo::PEOPLE {
+        let role = match (person.can_approve, person.is_admin) {
+            (true, _) => "approves",
+            (_, true) => "administers",
+            _ => "applies",
+        };
+        text.push_str(&format!("  {}  {role:<11}  {}\n", person.id, person.name));
+    }
+    text.push_str("`ringi token --user ID` signs a token for one of them.");
+    text
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one home of new organization ids")]
+async fn create_org(db: &Db, settings: &Settings, new: CreateOrg) -> Result<String, AppError> {
+    db.prepare(false).await?;
+    let pools = db.pools(&settings.database).await?;
+    let store = PgStore::new(pools.write.clone(), settings.database.acquire_timeout);
+    let organization = NewOrganization {
+        id: OrganizationId(new.id.unwrap_or_else(Uuid::now_v7)),
+        name: new.name,
+        time_zone: new.time_zone,
+        admin_id: UserId(new.admin_id),
+        admin: MemberInput { display_name: new.admin_name, is_active: true, can_approve: false, is_admin: true },
+    };
+    let made = create_organization(&store, &organization).await;
+    pools.close().await;
+    made.map_err(|error| AppError::Other(format!("org create: {error}")))?;
+    Ok(json!({
+        "id": organization.id,
+        "name": organization.name,
+        "time_zone": organization.time_zone,
+        "admin": {"user_id": organization.admin_id, "display_name": organization.admin.display_name},
+    })
+    .to_string())
+}
+
+#[expect(clippy::print_stdout, reason = "what a command answers")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stderr, reason = "a problem, told to the person at the terminal")]
+fn fail(sentence: &str) -> ExitCode {
+    eprintln!("ringi: {sentence}");
+    ExitCode::FAILURE
+}

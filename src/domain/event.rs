@@ -1,0 +1,62 @@
+//! Events: what programs and pages are told about a change. Written in the transaction of the change.
+
+use super::history::RequestEntry;
+use super::rfc3339;
+use serde_json::{Value, json};
+
+/// One row of the outbox. Subject and `seq` together say which event it is, the same over all deliveries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// `request` or `member`.
+    pub subject_kind: &'static str,
+    /// Which one.
+    pub subject_id: String,
+    /// Drawn under the subject's lock; a request's is its version.
+    pub seq: i64,
+    /// Such as `request.approve`.
+    pub event_type: String,
+    /// What changed. Ids and statuses; no title, reason or name, which not every receiver may see.
+    pub payload: Value,
+}
+
+impl Event {
+    /// The event of a request's change.
+    #[must_use]
+    pub fn of_request(entry: &RequestEntry) -> Self {
+        Self {
+            subject_kind: "request",
+            subject_id: entry.request_id.to_string(),
+            seq: entry.version,
+            event_type: format!("request.{}", entry.action.as_str()),
+            payload: json!({
+                "organization_id": entry.organization_id,
+                "request_id": entry.request_id,
+                "seq": entry.version,
+                "version": entry.version,
+                "action": entry.action.as_str(),
+                "status": entry.to_status.as_str(),
+                "actor_id": entry.actor_id,
+                "content_hash": entry.content_hash.to_string(),
+                "occurred_at": rfc3339(entry.occurred_at),
+            }),
+        }
+    }
+
+    /// The event of a member's change.
+    #[must_use]
+    pub fn of_member(entry: &super::history::SubjectEntry) -> Self {
+        Self {
+            subject_kind: "member",
+            subject_id: entry.subject_id.clone(),
+            seq: entry.seq,
+            event_type: format!("member.{}", entry.action),
+            payload: json!({
+                "organization_id": entry.organization_id,
+                "user_id": entry.subject_id,
+                "seq": entry.seq,
+                "action": entry.action,
+                "occurred_at": rfc3339(entry.occurred_at),
+            }),
+        }
+    }
+}

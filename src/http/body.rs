@@ -1,0 +1,235 @@
+//! Bodies: read within bounds, parsed strictly, and taken apart member by member, so that every mistake is told at
+//! once and with its place.
+
+use super::problem::{Code, Problem};
+use crate::domain::ids::Version;
+use crate::domain::text::Violation;
+use actix_web::HttpRequest;
+use actix_web::http::header;
+use actix_web::web::Payload;
+use futures_util::StreamExt;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// Bounds on a body.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyLimits {
+    /// The most bytes.
+    pub bytes: usize,
+    /// The longest time until the last of them, since actix only limits the head.
+    pub time: Duration,
+}
+
+/// Reads the body of a write: uncompressed JSON, an object, without duplicate keys.
+pub(super) async fn read_object(
+    request: &HttpRequest,
+    payload: Payload,
+    limits: BodyLimits,
+) -> Result<Map<String, Value>, Problem> {
+    check_media_type(request)?;
+    let bytes = read(request, payload, limits).await?;
+    serde_json::from_slice::<StrictObject>(&bytes).map(|object| object.0).map_err(|error| {
+        // serde_json's own sentence names line and column, and never the values.
+        Problem::new(Code::MalformedJson, format!("Send one JSON object: {error}."))
+    })
+}
+
+fn check_media_type(request: &HttpRequest) -> Result<(), Problem> {
+    let unsupported = |detail: &str| Err(Problem::new(Code::UnsupportedMediaType, detail));
+    // Before a byte is read: 30 kB of zstd can be a gigabyte of zeros.
+    if request.headers().contains_key(header::CONTENT_ENCODING) {
+        return unsupported("Send the body without Content-Encoding.");
+    }
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let mut parts = content_type.unwrap_or_default().split(';').map(str::trim);
+    let json = parts.next().is_some_and(|mime| mime.eq_ignore_ascii_case("application/json"));
+    let utf8 = parts.all(|parameter| {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        !name.eq_ignore_ascii_case("charset") || value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+    });
+    if json && utf8 { Ok(()) } else { unsupported("Send `Content-Type: application/json`, in UTF-8.") }
+}
+
+async fn read(request: &HttpRequest, mut payload: Payload, limits: BodyLimits) -> Result<Vec<u8>, Problem> {
+    let too_large = || Problem::new(Code::PayloadTooLarge, format!("A body has at most {} bytes.", limits.bytes));
+    let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if announced.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > limits.bytes) {
+        return Err(too_large());
+    }
+    let whole = async {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = payload.next().await {
+            let chunk =
+                chunk.map_err(|error| Problem::new(Code::MalformedJson, format!("The body broke off: {error}.")))?;
+            if bytes.len() + chunk.len() > limits.bytes {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    };
+    tokio::time::timeout(limits.time, whole).await.unwrap_or_else(|_| {
+        let detail = format!("Send the whole body within {} s.", limits.time.as_secs());
+        Err(Problem::new(Code::RequestTimeout, detail))
+    })
+}
+
+/// A JSON object without duplicate keys. serde would take an array for a struct, and a map would keep the last of
+/// two equal keys: who sends `{"version": 1, "version": 2}` must be told, not guessed at.
+struct StrictObject(Map<String, Value>);
+
+impl<'de> de::Deserialize<'de> for StrictObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ObjectVisitor;
+        impl<'de> Visitor<'de> for ObjectVisitor {
+            type Value = StrictObject;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<StrictObject, A::Error> {
+                let mut object = Map::new();
+                while let Some(key) = members.next_key::<String>()? {
+                    if object.contains_key(&key) {
+                        return Err(de::Error::custom("a key stands twice in the object"));
+                    }
+                    let value = members.next_value()?;
+                    object.insert(key, value);
+                }
+                Ok(StrictObject(object))
+            }
+        }
+        deserializer.deserialize_map(ObjectVisitor)
+    }
+}
+
+/// Takes the members of a body one after the other, and remembers every mistake of shape.
+#[derive(Debug)]
+pub(super) struct Fields {
+    object: Map<String, Value>,
+    wrong: Vec<Violation>,
+    version_missing: bool,
+}
+
+impl Fields {
+    pub(super) const fn new(object: Map<String, Value>) -> Self {
+        Self { object, wrong: Vec::new(), version_missing: false }
+    }
+
+    fn wrong(&mut self, field: &str, code: &str, detail: &str) {
+        self.wrong.push(Violation::new(field, code, detail));
+    }
+
+    /// The version that the author saw.
+    pub(super) fn version(&mut self) -> Version {
+        match self.object.remove("version") {
+            None | Some(Value::Null) => {
+                self.version_missing = true;
+                0
+            }
+            Some(value) => value.as_i64().unwrap_or_else(|| {
+                self.wrong("version", "wrong_type", "must be an integer");
+                0
+            }),
+        }
+    }
+
+    /// A text that must be there.
+    pub(super) fn text(&mut self, field: &str) -> String {
+        match self.object.remove(field) {
+            Some(Value::String(text)) => text,
+            Some(_) => {
+                self.wrong(field, "wrong_type", "must be a string");
+                String::new()
+            }
+            None => {
+                self.wrong(field, "required", "must be there");
+                String::new()
+            }
+        }
+    }
+
+    /// A text that may be left out or null.
+    pub(super) fn optional_text(&mut self, field: &str) -> Option<String> {
+        match self.object.remove(field) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => Some(text),
+            Some(_) => {
+                self.wrong(field, "wrong_type", "must be a string or null");
+                None
+            }
+        }
+    }
+
+    /// An integer that may be left out or null. `1.0` and `1e2` are no integers.
+    pub(super) fn optional_integer(&mut self, field: &str) -> Option<i64> {
+        match self.object.remove(field) {
+            None | Some(Value::Null) => None,
+            Some(value) => {
+                let integer = value.as_i64();
+                if integer.is_none() {
+                    self.wrong(field, "wrong_type", "must be an integer or null, written without fraction or exponent");
+                }
+                integer
+            }
+        }
+    }
+
+    /// A yes or no that must be there.
+    pub(super) fn flag(&mut self, field: &str) -> bool {
+        match self.object.remove(field) {
+            Some(Value::Bool(flag)) => flag,
+            Some(_) => {
+                self.wrong(field, "wrong_type", "must be true or false");
+                false
+            }
+            None => {
+                self.wrong(field, "required", "must be there");
+                false
+            }
+        }
+    }
+
+    /// A UUID that must be there.
+    pub(super) fn uuid(&mut self, field: &str) -> uuid::Uuid {
+        let text = self.text(field);
+        if self.wrong.iter().any(|wrong| wrong.pointer == format!("/{field}")) {
+            return uuid::Uuid::nil();
+        }
+        super::extract::parse_uuid(&text).unwrap_or_else(|| {
+            self.wrong(field, "wrong_type", "must be a UUID");
+            uuid::Uuid::nil()
+        })
+    }
+
+    /// Notes members that must be present, null or not: a body that replaces a whole must name the whole.
+    pub(super) fn require(&mut self, fields: &[&str]) {
+        for field in fields {
+            if !self.object.contains_key(*field) {
+                self.wrong(field, "required", "must be there, null or not: this call replaces the whole");
+            }
+        }
+    }
+
+    /// Ends with every mistake of shape: unknown members, then wrong types, then a missing version.
+    pub(super) fn finish(self) -> Result<(), Problem> {
+        if !self.object.is_empty() {
+            let unknown = self.object.keys().map(|key| Violation {
+                // RFC 6901
+                pointer: format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+                code: "unknown_field".to_owned(),
+                detail: "is not known here".to_owned(),
+            });
+            return Err(Problem::invalid(Code::UnknownField, unknown.collect()));
+        }
+        if !self.wrong.is_empty() {
+            return Err(Problem::invalid(Code::ValidationFailed, self.wrong));
+        }
+        if self.version_missing {
+            return Err(Problem::new(Code::VersionRequired, "Send the `version` that you saw."));
+        }
+        Ok(())
+    }
+}

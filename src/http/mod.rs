@@ -1,0 +1,128 @@
+//! The only HTTP of the project. Handlers read what was sent, call a use case, and write what it says; they hold no
+//! rule. [`routes`] is the whole surface on one screen.
+
+pub mod auth;
+
+pub mod openapi;
+pub mod problem;
+
+mod approvals;
+mod body;
+mod dto;
+mod extract;
+mod health;
+mod members;
+mod page;
+mod request_scope;
+mod state;
+
+pub use body::BodyLimits;
+pub use state::{Health, State};
+
+use actix_cors::Cors;
+use actix_web::dev::Server;
+use actix_web::http::header;
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{App, HttpResponse, HttpServer, guard};
+use problem::Problem;
+use std::net::TcpListener;
+use std::time::Duration;
+
+/// A path with its methods. HEAD is as GET; any other method is told 405, where actix alone would say 404.
+macro_rules! resource {
+    ($path:literal, $($method:ident $handler:path),+) => {
+        web::resource($path)
+            $(.route(resource!(@route $method).to($handler)))+
+            .default_service(web::to(async || {
+                Err::<HttpResponse, _>(Problem::method_not_allowed(&[$(resource!(@allow $method)),+].join(", ")))
+            }))
+    };
+    (@route GET) => { web::route().guard(guard::Any(guard::Get()).or(guard::Head())) };
+    (@route POST) => { web::post() };
+    (@route PUT) => { web::put() };
+    (@allow GET) => { "GET, HEAD" };
+    (@allow POST) => { "POST" };
+    (@allow PUT) => { "PUT" };
+}
+
+/// The route table.
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .service(resource!("/", GET page::index))
+        .service(resource!("/docs", GET page::docs))
+        .service(resource!("/openapi.json", GET page::openapi))
+        .service(resource!("/health/live", GET health::live))
+        .service(resource!("/health/ready", GET health::ready))
+        .service(resource!("/metrics", GET health::metrics))
+        .service(resource!("/api/v1/me", GET members::me))
+        .service(
+            web::scope("/api/v1/organizations/{org}")
+                .service(resource!("/members", GET members::list, POST members::add))
+                .service(resource!("/members/{user}", GET members::get, PUT members::change))
+                .service(resource!("/requests", GET approvals::list, POST approvals::create))
+                .service(resource!("/requests/counts", GET approvals::counts))
+                .service(resource!("/requests/{id}", GET approvals::get, PUT approvals::edit))
+                .service(resource!("/requests/{id}/submit", POST approvals::submit))
+                .service(resource!("/requests/{id}/approve", POST approvals::approve))
+                .service(resource!("/requests/{id}/reject", POST approvals::reject))
+                .service(resource!("/requests/{id}/send-back", POST approvals::send_back))
+                .service(resource!("/requests/{id}/withdraw", POST approvals::withdraw))
+                .service(resource!("/requests/{id}/history", GET approvals::history))
+                .service(resource!("/requests/{id}/versions/{version}", GET approvals::version)),
+        )
+        .default_service(web::to(async || Err::<HttpResponse, _>(Problem::not_found())));
+}
+
+/// How the server listens.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Exact origins of browsers' pages that may call, such as `https://ringi.example`.
+    pub allowed_origins: Vec<String>,
+    /// Threads that read and write HTTP.
+    pub workers: usize,
+    /// How long a request's head may take.
+    pub head_timeout: Duration,
+    /// How long an idle connection is kept.
+    pub keep_alive: Duration,
+    /// How long requests under way may take after a stop was asked for.
+    pub shutdown_grace: Duration,
+}
+
+/// Serves on a listener until it is stopped.
+///
+/// # Errors
+/// When the listener can't be used.
+pub fn serve(listener: TcpListener, state: State, settings: &ServerSettings) -> std::io::Result<Server> {
+    let state = Data::new(state);
+    let origins = settings.allowed_origins.clone();
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(Data::clone(&state))
+            .wrap(cors(&origins))
+            // Outermost: the last word on every failure, with what CORS has said kept.
+            .wrap(from_fn(request_scope::scope))
+            .configure(routes)
+    })
+    .workers(settings.workers)
+    .client_request_timeout(settings.head_timeout)
+    .keep_alive(settings.keep_alive)
+    .shutdown_timeout(settings.shutdown_grace.as_secs())
+    // The process has its own order of stopping.
+    .disable_signals()
+    .listen(listener)?;
+    Ok(server.run())
+}
+
+fn cors(origins: &[String]) -> Cors {
+    origins
+        .iter()
+        .fold(Cors::default(), |cors, origin| cors.allowed_origin(origin))
+        .allowed_methods(["GET", "HEAD", "POST", "PUT"])
+        .allowed_headers([header::AUTHORIZATION, header::CONTENT_TYPE, header::IF_NONE_MATCH])
+        .allowed_header("idempotency-key")
+        .allowed_header("x-request-id")
+        .allowed_header("traceparent")
+        .expose_headers(["etag", "location", "retry-after", "idempotency-replayed", "x-request-id"])
+        .max_age(600)
+}

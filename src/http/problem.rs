@@ -1,0 +1,299 @@
+//! Every failure that a client can meet: one table of codes, and the one `ResponseError`.
+//!
+//! Answers are RFC 9457 problem details with a stable `code`. A code, once released, never changes its meaning.
+
+use super::dto::{CurrentDto, MemberDto, ProblemDto, ViolationDto};
+use crate::domain::member::MemberRefusal;
+use crate::domain::request::Refusal;
+use crate::domain::text::Violation;
+use crate::transaction::{StoreError, UseCaseError};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
+use std::fmt;
+
+macro_rules! codes {
+    ($($variant:ident $status:literal $name:literal $title:literal),+ $(,)?) => {
+        /// The stable codes. Each line below: name, status, code, and the title that says what it means.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Code { $(#[doc = $title] $variant),+ }
+
+        impl Code {
+            /// All of them, for the OpenAPI document.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The code as clients see it.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str { match self { $(Self::$variant => $name),+ } }
+
+            /// Its HTTP status.
+            #[must_use]
+            pub const fn status(self) -> u16 { match self { $(Self::$variant => $status),+ } }
+
+            /// What it means, in a few words.
+            #[must_use]
+            pub const fn title(self) -> &'static str { match self { $(Self::$variant => $title),+ } }
+        }
+    };
+}
+
+codes! {
+    MalformedJson 400 "malformed_json" "The body is not a JSON object.",
+    InvalidQuery 400 "invalid_query" "The query is not acceptable.",
+    InvalidPath 400 "invalid_path" "The path has a part of the wrong type.",
+    InvalidIdempotencyKey 400 "invalid_idempotency_key" "The Idempotency-Key is not 1 to 255 visible ASCII characters.",
+    Unauthenticated 401 "unauthenticated" "A valid access token is needed.",
+    NotAMember 403 "not_a_member" "You are not an active member of this organization.",
+    Forbidden 403 "forbidden" "You may see this, but you may not do that.",
+    SelfApprovalForbidden 403 "self_approval_forbidden" "Nobody decides on a request that he wrote.",
+    NotFound 404 "not_found" "There is nothing here that you may see.",
+    MethodNotAllowed 405 "method_not_allowed" "The resource does not know this method.",
+    RequestTimeout 408 "request_timeout" "The body did not arrive in time.",
+    RequestChanged 409 "request_changed" "Somebody changed the request since you looked.",
+    InvalidTransition 409 "invalid_transition" "The request's status does not allow this action.",
+    IdempotencyInProgress 409 "idempotency_in_progress" "The first call with this key is still under way.",
+    LastAdmin 409 "last_admin" "An organization keeps at least one active administrator.",
+    AlreadyAMember 409 "already_a_member" "This person is a member already.",
+    MemberChanged 409 "member_changed" "Somebody changed the member since you looked.",
+    PayloadTooLarge 413 "payload_too_large" "The body is too large.",
+    UnsupportedMediaType 415 "unsupported_media_type" "The body must be uncompressed application/json.",
+    ValidationFailed 422 "validation_failed" "Some values are not acceptable.",
+    UnknownField 422 "unknown_field" "The body has a member that is not known here.",
+    VersionRequired 422 "version_required" "A write carries the version that its author saw.",
+    IdempotencyKeyReused 422 "idempotency_key_reused" "This key was used for another call.",
+    Internal 500 "internal" "A fault of ours. Nothing was saved.",
+    Busy 503 "busy" "The service is busy. Nothing was saved.",
+    OutcomeUnknown 503 "outcome_unknown" "The connection to the database was lost while saving.",
+}
+
+/// A failure on its way to the client.
+#[derive(Debug)]
+pub struct Problem {
+    code: Code,
+    detail: String,
+    errors: Vec<Violation>,
+    extra: Extra,
+    /// Seconds.
+    retry_after: Option<u32>,
+    allow: Option<String>,
+    request_id: String,
+}
+
+/// What some codes carry besides.
+#[derive(Debug)]
+enum Extra {
+    None,
+    Current(Box<CurrentDto>),
+    Member(Box<MemberDto>),
+}
+
+impl Problem {
+    /// A problem whose `detail` says what to do next.
+    #[must_use]
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+            extra: Extra::None,
+            retry_after: None,
+            allow: None,
+            request_id: String::new(),
+        }
+    }
+
+    /// Values that are not acceptable, each named.
+    #[must_use]
+    pub fn invalid(code: Code, errors: Vec<Violation>) -> Self {
+        Self { errors, ..Self::new(code, "Correct the members that `errors` points at, and send it again.") }
+    }
+
+    /// A resource that knows other methods.
+    #[must_use]
+    pub fn method_not_allowed(allow: &str) -> Self {
+        Self { allow: Some(allow.to_owned()), ..Self::new(Code::MethodNotAllowed, format!("Use one of: {allow}.")) }
+    }
+
+    /// The same words for everything that is not there or may not be seen.
+    #[must_use]
+    pub fn not_found() -> Self {
+        Self::new(Code::NotFound, "Check the address; if it is right, it is not for you to see.")
+    }
+
+    /// A token is missing or not acceptable. Which rule it broke is in the log, not in the answer.
+    #[must_use]
+    pub fn unauthenticated(detail: &str) -> Self {
+        Self::new(Code::Unauthenticated, detail)
+    }
+
+    /// A fault of ours; the cause is only in the log.
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(Code::Internal, "Try again; if it happens again, report the request_id.")
+    }
+
+    fn busy() -> Self {
+        Self { retry_after: Some(1), ..Self::new(Code::Busy, "Wait as long as Retry-After says, and send it again.") }
+    }
+
+    /// The same, with the request's id, for where nobody writes it again.
+    #[must_use]
+    pub fn of_request(self, request_id: &str) -> Self {
+        Self { request_id: request_id.to_owned(), ..self }
+    }
+
+    /// The code.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The whole answer, with the request's id in it.
+    #[must_use]
+    pub fn respond(&self, request_id: &str) -> HttpResponse {
+        let mut response = HttpResponseBuilder::new(self.status_code());
+        if self.code == Code::Unauthenticated {
+            response.insert_header((header::WWW_AUTHENTICATE, "Bearer realm=\"ringi\", error=\"invalid_token\""));
+        }
+        if let Some(seconds) = self.retry_after {
+            response.insert_header((header::RETRY_AFTER, HeaderValue::from(seconds)));
+        }
+        if let Some(allow) = &self.allow {
+            response.insert_header((header::ALLOW, allow.as_str()));
+        }
+        response.content_type("application/problem+json");
+        let body = ProblemDto {
+            r#type: format!("urn:ringi:problem:{}", self.code.as_str()),
+            title: self.code.title().to_owned(),
+            status: self.code.status(),
+            detail: self.detail.clone(),
+            code: self.code.as_str().to_owned(),
+            request_id: request_id.to_owned(),
+            errors: (!self.errors.is_empty()).then(|| self.errors.iter().map(ViolationDto::from).collect()),
+            current: match &self.extra {
+                Extra::None => None,
+                Extra::Current(current) => serde_json::to_value(current).ok(),
+                Extra::Member(member) => serde_json::to_value(member).ok(),
+            },
+        };
+        response.json(body)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.as_str(), self.detail)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl ResponseError for Problem {
+    fn status_code(&self) -> StatusCode {
+        StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        // Where the request's id is not yet known, the middleware writes it again.
+        self.respond(&self.request_id)
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NotFound => Self::not_found(),
+            Refusal::Changed(current) => Self {
+                extra: Extra::Current(Box::new(CurrentDto::from(&*current))),
+                ..Self::new(Code::RequestChanged, "Look at `current`, and decide anew on what is there now.")
+            },
+            Refusal::InvalidTransition(current) => Self {
+                extra: Extra::Current(Box::new(CurrentDto::from(&*current))),
+                ..Self::new(
+                    Code::InvalidTransition,
+                    format!("There is no such action on a request that is {}.", current.status.as_str()),
+                )
+            },
+            Refusal::Forbidden => Self::new(
+                Code::Forbidden,
+                "Only the applicant edits, submits and withdraws; only who may approve decides.",
+            ),
+            Refusal::SelfApproval => {
+                Self::new(Code::SelfApprovalForbidden, "Somebody else who may approve has to decide on it.")
+            }
+            Refusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
+        }
+    }
+}
+
+impl From<MemberRefusal> for Problem {
+    fn from(refusal: MemberRefusal) -> Self {
+        match refusal {
+            MemberRefusal::Forbidden => Self::new(Code::Forbidden, "Only administrators manage members."),
+            MemberRefusal::NotFound => Self::not_found(),
+            MemberRefusal::AlreadyAMember => {
+                Self::new(Code::AlreadyAMember, "Change the member with PUT; a deactivated one can be activated again.")
+            }
+            MemberRefusal::Changed(current) => Self {
+                extra: Extra::Member(Box::new(MemberDto::from(&*current))),
+                ..Self::new(Code::MemberChanged, "Look at `current`, and decide anew on what is there now.")
+            },
+            MemberRefusal::LastAdmin => Self::new(Code::LastAdmin, "Make somebody else an administrator first."),
+            MemberRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
+        }
+    }
+}
+
+impl<R: fmt::Debug> From<UseCaseError<R>> for Problem
+where
+    Self: From<R>,
+{
+    fn from(error: UseCaseError<R>) -> Self {
+        match error {
+            UseCaseError::NotAMember => {
+                Self::new(Code::NotAMember, "Ask an administrator of the organization to add or activate you.")
+            }
+            UseCaseError::Refused(refusal) => refusal.into(),
+            UseCaseError::KeyReused => {
+                Self::new(Code::IdempotencyKeyReused, "Use a new Idempotency-Key for every new intent.")
+            }
+            UseCaseError::KeyInProgress => Self {
+                retry_after: Some(1),
+                ..Self::new(Code::IdempotencyInProgress, "Send the same call with the same key again a little later.")
+            },
+            UseCaseError::Full(_) => {
+                metrics::counter!("ringi_busy_total", "reason" => "queue").increment(1);
+                Self::busy()
+            }
+            UseCaseError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let reason = match &error {
+            StoreError::Internal(cause) => {
+                tracing::error!(error = %error, cause = %cause, "internal error");
+                return Self::internal();
+            }
+            StoreError::OutcomeUnknown(_) => {
+                tracing::error!(%error, "outcome unknown");
+                metrics::counter!("ringi_outcome_unknown_total").increment(1);
+                return Self {
+                    retry_after: Some(1),
+                    ..Self::new(
+                        Code::OutcomeUnknown,
+                        "Perhaps it was saved. Send it again with the same Idempotency-Key, or look with GET first.",
+                    )
+                };
+            }
+            StoreError::Deadlock => "deadlock",
+            StoreError::LockTimeout => "lock_timeout",
+            StoreError::Unavailable(_) => "unavailable",
+        };
+        tracing::warn!(%error, reason, "busy");
+        metrics::counter!("ringi_busy_total", "reason" => reason).increment(1);
+        Self::busy()
+    }
+}

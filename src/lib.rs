@@ -1,0 +1,33 @@
+//! **Ringi** (稟議): an approval-workflow backend whose decisions hold when two people decide at once.
+//!
+//! # The map
+//!
+//! | where | what | knows |
+//! |---|---|---|
+//! | [`domain`] | the rules: state machine, visibility, content, hash chain | nothing but plain values |
+//! | [`transaction`] | what use cases share: locked values, retries, admission, idempotency | `domain` |
+//! | [`approvals`] | the use cases on requests; the write transaction on one screen | `domain`, `transaction` |
+//! | [`members`] | people and their rights | `domain`, `transaction` |
+//! | [`pg`] | all the SQL; the lock order, written down once | all of the above, `sqlx` |
+//! | [`http`] | all the HTTP; the route table on one screen | all of the above but `pg`, `actix-web` |
+//! | [`app`] | puts the parts together | everything |
+//!
+//! Where to look first: the state machine is [`domain::request::transition`], the order of checks
+//! [`domain::request::decide`], the lock order the head of [`pg`], the write transaction
+//! [`approvals::service::Approvals::act`], the routes [`http::routes`], the error codes [`http::problem`].
+//!
+//! A test holds the directions: no SQL outside `pg`, no HTTP outside `http`, nothing async in `domain`, and no use
+//! case imports another.
+
+pub mod app;
+pub mod approvals;
+pub mod cli;
+pub mod config;
+pub mod demo;
+pub mod domain;
+pub mod http;
+pub mod lifecycle;
+pub mod members;
+pub mod pg;
+pub mod telemetry;
+pub mod transaction;

@@ -1,0 +1,59 @@
+//! How work begins and ends: detached use cases, and the signals that ask for a stop.
+
+use std::future::Future;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+/// Runs use cases to their end on the main runtime, whatever becomes of the connection that asked.
+///
+/// actix drops a handler's future when its client hangs up. A transaction must not stop halfway for that, and a
+/// pooled connection belongs to the runtime that opened it: so a use case is a task of its own, here, and the handler
+/// only waits for it.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    runtime: Handle,
+    tasks: TaskTracker,
+}
+
+impl Runner {
+    /// Runs on the runtime that `runtime` stands for.
+    #[must_use]
+    pub fn new(runtime: Handle) -> Self {
+        Self { runtime, tasks: TaskTracker::new() }
+    }
+
+    /// Runs `work` as a task. `None` when it panicked.
+    pub async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Option<T> {
+        let task = self.tasks.spawn_on(work.in_current_span(), &self.runtime);
+        match task.await {
+            Ok(value) => Some(value),
+            Err(error) => {
+                metrics::counter!("ringi_panics_total").increment(1);
+                tracing::error!(%error, "a use case did not end");
+                None
+            }
+        }
+    }
+
+    /// Waits until no use case is under way. False: some still were after `patience`.
+    pub async fn drain(&self, patience: Duration) -> bool {
+        self.tasks.close();
+        tokio::time::timeout(patience, self.tasks.wait()).await.is_ok()
+    }
+}
+
+/// Waits until somebody asks this process to stop: SIGTERM or SIGINT (Ctrl-C).
+///
+/// # Errors
+/// When the signals can't be listened to.
+pub async fn stop_asked() -> std::io::Result<&'static str> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = interrupt.recv() => "SIGINT",
+    })
+}

@@ -1,0 +1,206 @@
+//! Member administration: who may do what, and that somebody always may.
+
+use super::MemberError;
+use super::store::{
+    Administration, ChainHead, MemberChange, MemberPlace, MemberReads, MemberSession, MemberStore, Membership,
+};
+use crate::domain::event::Event;
+use crate::domain::history::SubjectEntry;
+use crate::domain::ids::{UserId, Version};
+use crate::domain::member::{Member, MemberInput, MemberRefusal, decide_member_change, decide_new_member};
+use crate::transaction::admission::Admission;
+use crate::transaction::idempotency::{Answer, Kept, Reply};
+use crate::transaction::{Call, End, Guarded, Locked, Session, StoreError, Viewer, claim_key, retrying, settle};
+use serde_json::json;
+
+/// The use cases, on a store for writes and one for reads.
+#[derive(Clone, Debug)]
+pub struct Members<S, R> {
+    store: S,
+    reads: R,
+    admission: Admission,
+}
+
+/// Writes the answer for a member, so that it can be kept under the key before the commit.
+pub trait Render: Fn(&Member) -> Answer + Send + Sync {}
+impl<F: Fn(&Member) -> Answer + Send + Sync> Render for F {}
+
+impl<S: MemberStore, R: MemberReads> Members<S, R> {
+    /// The use cases, with `admission` in front of the store's connections.
+    #[must_use]
+    pub const fn new(store: S, reads: R, admission: Admission) -> Self {
+        Self { store, reads, admission }
+    }
+
+    /// Adds somebody to the organization. For administrators.
+    ///
+    /// # Errors
+    /// [`MemberError`]; nothing was changed.
+    pub async fn add(
+        &self,
+        call: &Call,
+        target: UserId,
+        input: &MemberInput,
+        render: &impl Render,
+    ) -> Result<Reply, MemberError> {
+        self.administer(call, target, Wish::Add(input), render).await
+    }
+
+    /// Changes a member's name or rights, or deactivates him. For administrators; the last one stays one.
+    ///
+    /// # Errors
+    /// [`MemberError`]; nothing was changed.
+    pub async fn change(
+        &self,
+        call: &Call,
+        target: UserId,
+        seen: Version,
+        input: &MemberInput,
+        render: &impl Render,
+    ) -> Result<Reply, MemberError> {
+        self.administer(call, target, Wish::Change(seen, input), render).await
+    }
+
+    async fn administer(
+        &self,
+        call: &Call,
+        target: UserId,
+        wish: Wish<'_>,
+        render: &impl Render,
+    ) -> Result<Reply, MemberError> {
+        let _place = self.admission.enter(call.viewer.organization_id, None).await?;
+        retrying(|| async {
+            let mut session = self.store.open().await?;
+            let work = Self::administer_in(&mut session, call, target, wish, render).await;
+            settle(session, work).await
+        })
+        .await
+    }
+
+    async fn administer_in(
+        session: &mut S::Session,
+        call: &Call,
+        target_id: UserId,
+        wish: Wish<'_>,
+        render: &impl Render,
+    ) -> Result<End<Reply>, MemberError> {
+        let Administration { actor, target, other_admins } =
+            session.lock_administration(call.viewer, target_id).await?;
+        let actor = actor.filter(|actor| actor.is_active).ok_or(MemberError::NotAMember)?;
+        if let Some(answer) = claim_key(session, call.key.as_ref()).await? {
+            return Ok(End::Rollback(Reply::replay(answer)));
+        }
+        let target = target.as_ref();
+        let decided = match wish {
+            Wish::Add(input) => Some(decide_new_member(&actor, target_id, target.map(|t| &**t), input, actor.at())?),
+            Wish::Change(seen, input) => decide_member_change(&actor, target.map(|t| &**t), seen, input, other_admins)?,
+        };
+        let Some(after) = decided else {
+            // Only a change of an existing member can be one that changes nothing.
+            let answer = render(target.ok_or(MemberRefusal::NotFound)?);
+            let Some(kept) = Kept::of(call.key.as_ref(), &answer) else {
+                return Ok(End::Rollback(Reply::first(answer)));
+            };
+            session.keep_answer(kept).await?;
+            return Ok(End::Commit(Reply::first(answer)));
+        };
+        let head = session.lock_chain(call.viewer.organization_id, target_id).await?;
+        let change = member_change(Some(&actor), target.map(|t| &**t), after, head);
+        let answer = render(&change.after);
+        let kept = Kept::of(call.key.as_ref(), &answer);
+        match target {
+            None => session.insert_member(&change, kept).await?,
+            Some(before) => stale_is_refused(before, session.update_member(before, &change, kept).await?)?,
+        }
+        Ok(End::Commit(Reply::first(answer)))
+    }
+
+    /// Everything that a person is a member of.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn memberships(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
+        self.reads.memberships(user).await
+    }
+
+    /// One member, for administrators.
+    ///
+    /// # Errors
+    /// [`MemberError`].
+    pub async fn get(&self, viewer: Viewer, user: UserId) -> Result<Member, MemberError> {
+        match self.reads.member(viewer, user).await? {
+            Some(member) => Ok(member),
+            None => {
+                self.check_administrator(viewer).await?;
+                Err(MemberRefusal::NotFound.into())
+            }
+        }
+    }
+
+    /// Members after a place, for administrators.
+    ///
+    /// # Errors
+    /// [`MemberError`].
+    pub async fn list(
+        &self,
+        viewer: Viewer,
+        after: Option<MemberPlace>,
+        limit: i64,
+    ) -> Result<Vec<Member>, MemberError> {
+        let members = self.reads.members(viewer, after, limit).await?;
+        if members.is_empty() {
+            self.check_administrator(viewer).await?;
+        }
+        Ok(members)
+    }
+
+    async fn check_administrator(&self, viewer: Viewer) -> Result<(), MemberError> {
+        match self.reads.membership(viewer).await? {
+            Some(member) if member.is_active && member.is_admin => Ok(()),
+            Some(member) if member.is_active => Err(MemberRefusal::Forbidden.into()),
+            _ => Err(MemberError::NotAMember),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Wish<'a> {
+    Add(&'a MemberInput),
+    Change(Version, &'a MemberInput),
+}
+
+fn stale_is_refused(before: &Locked<Member>, written: Guarded) -> Result<(), MemberRefusal> {
+    match written {
+        Guarded::Applied => Ok(()),
+        Guarded::Stale => Err(MemberRefusal::Changed(Box::new((**before).clone()))),
+    }
+}
+
+/// A member's change with its history row and event. `actor` is `None` for the command line.
+#[must_use]
+pub fn member_change(actor: Option<&Member>, before: Option<&Member>, after: Member, head: ChainHead) -> MemberChange {
+    let rights = |member: &Member| {
+        json!({
+            "display_name": member.display_name,
+            "is_active": member.is_active,
+            "can_approve": member.can_approve,
+            "is_admin": member.is_admin,
+            "version": member.version,
+        })
+    };
+    let entry = SubjectEntry {
+        organization_id: after.organization_id,
+        kind: "member",
+        subject_id: after.user_id.to_string(),
+        seq: head.seq + 1,
+        actor_id: actor.map(|actor| actor.user_id),
+        actor_name: actor.map_or_else(|| "command line".to_owned(), |actor| actor.display_name.clone()),
+        action: if before.is_none() { "add" } else { "change" },
+        reason: None,
+        detail: json!({ "before": before.map(rights), "after": rights(&after) }),
+        occurred_at: head.at,
+    };
+    let entry_hash = entry.hash(head.hash);
+    let event = Event::of_member(&entry);
+    MemberChange { after, entry, entry_hash, event }
+}

@@ -1,0 +1,149 @@
+//! What the use cases on members need of a database.
+
+use crate::domain::Instant;
+use crate::domain::event::Event;
+use crate::domain::history::{Hash, SubjectEntry};
+use crate::domain::ids::{OrganizationId, UserId};
+use crate::domain::member::Member;
+use crate::transaction::idempotency::Kept;
+use crate::transaction::{Guarded, Locked, Session, StoreError, Viewer};
+use std::future::Future;
+use uuid::Uuid;
+
+/// Opens sessions. One session is one Read Committed transaction.
+pub trait MemberStore: Clone + Send + Sync + 'static {
+    /// See [`MemberSession`].
+    type Session: MemberSession;
+
+    /// Begins a transaction on a connection of its own.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when no connection is to be had in time.
+    fn open(&self) -> impl Future<Output = Result<Self::Session, StoreError>> + Send;
+}
+
+/// The rows that a change of a member needs, locked.
+#[derive(Debug)]
+pub struct Administration {
+    /// Who asks. `None`: no member.
+    pub actor: Option<Locked<Member>>,
+    /// Who is to be changed. `None`: not a member yet. May be the actor.
+    pub target: Option<Locked<Member>>,
+    /// Active administrators besides the target.
+    pub other_admins: i64,
+}
+
+/// The head of a subject's history chain, locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChainHead {
+    /// The number of the last entry, 0 when there is none.
+    pub seq: i64,
+    /// Its hash.
+    pub hash: Hash,
+    /// The database's clock, read after the lock.
+    pub at: Instant,
+}
+
+/// A change of a member with everything that goes with it.
+#[derive(Clone, Debug)]
+pub struct MemberChange {
+    /// The member as he will stand.
+    pub after: Member,
+    /// The row of the organization's history.
+    pub entry: SubjectEntry,
+    /// The entry's hash in its chain.
+    pub entry_hash: Hash,
+    /// What others are told.
+    pub event: Event,
+}
+
+/// One open transaction on members.
+pub trait MemberSession: Session {
+    /// Takes the organization (which serializes its member administration), then both members in ascending order,
+    /// each in its strongest mode at once: the target to be changed, the actor shared.
+    ///
+    /// # Errors
+    /// [`StoreError`], as everywhere below.
+    fn lock_administration(
+        &mut self,
+        viewer: Viewer,
+        target: UserId,
+    ) -> impl Future<Output = Result<Administration, StoreError>> + Send;
+
+    /// Takes the head of the target's history chain, making it if there is none. Comes after the key.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn lock_chain(
+        &mut self,
+        organization: OrganizationId,
+        target: UserId,
+    ) -> impl Future<Output = Result<ChainHead, StoreError>> + Send;
+
+    /// Writes a new member with its history and event.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn insert_member(
+        &mut self,
+        change: &MemberChange,
+        kept: Option<Kept<'_>>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Writes a change of the locked member, guarded by its version, with its history and event.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn update_member(
+        &mut self,
+        before: &Locked<Member>,
+        change: &MemberChange,
+        kept: Option<Kept<'_>>,
+    ) -> impl Future<Output = Result<Guarded, StoreError>> + Send;
+}
+
+/// A membership, as its holder sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// Rights and name.
+    pub member: Member,
+    /// The organization's name.
+    pub organization_name: String,
+    /// The organization's IANA time zone.
+    pub time_zone: String,
+}
+
+/// A place in the members' list: by entry, then by id, which never changes.
+pub type MemberPlace = (Instant, Uuid);
+
+/// Reads without locks.
+pub trait MemberReads: Clone + Send + Sync + 'static {
+    /// The viewer's own membership, active or not.
+    ///
+    /// # Errors
+    /// [`StoreError`], as everywhere below.
+    fn membership(&self, viewer: Viewer) -> impl Future<Output = Result<Option<Member>, StoreError>> + Send;
+
+    /// Everything that a person is a member of.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn memberships(&self, user: UserId) -> impl Future<Output = Result<Vec<Membership>, StoreError>> + Send;
+
+    /// One member, for an active administrator. `None`: not there, or not for this viewer.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn member(&self, viewer: Viewer, user: UserId) -> impl Future<Output = Result<Option<Member>, StoreError>> + Send;
+
+    /// A page of members, for an active administrator: up to `limit` after the place. Empty for anybody else.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn members(
+        &self,
+        viewer: Viewer,
+        after: Option<MemberPlace>,
+        limit: i64,
+    ) -> impl Future<Output = Result<Vec<Member>, StoreError>> + Send;
+}

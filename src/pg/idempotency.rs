@@ -1,0 +1,84 @@
+//! The key's row: inserted empty before the work, filled with the answer in the statement of the effect.
+
+use crate::domain::history::Hash;
+use crate::transaction::idempotency::{Answer, Kept, KeyClaim, KeyedCall};
+use sqlx::{PgConnection, query};
+
+/// Takes the key. Waits for a transaction that holds it; a timeout of that wait is an answer, not an error, but ends
+/// the session all the same.
+pub(super) async fn claim(connection: &mut PgConnection, call: &KeyedCall) -> Result<KeyClaim, sqlx::Error> {
+    let inserted = query!(
+        "INSERT INTO idempotency_key (organization_id, user_id, key, fingerprint) VALUES ($1, $2, $3, $4)
+         ON CONFLICT DO NOTHING",
+        call.organization_id.0,
+        call.user_id.0,
+        call.key,
+        &call.fingerprint.0[..],
+    )
+    .execute(&mut *connection)
+    .await;
+    match inserted {
+        Ok(done) if done.rows_affected() == 1 => return Ok(KeyClaim::Fresh),
+        Ok(_) => {}
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("55P03") => {
+            return Ok(KeyClaim::InProgress);
+        }
+        Err(error) => return Err(error),
+    }
+    // A statement of its own: the row was committed after the first one's snapshot.
+    let row = query!(
+        "SELECT fingerprint, status, location, body FROM idempotency_key
+         WHERE organization_id = $1 AND user_id = $2 AND key = $3",
+        call.organization_id.0,
+        call.user_id.0,
+        call.key,
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(match row {
+        Some(row) if Hash::from_bytes(&row.fingerprint) != Some(call.fingerprint) => KeyClaim::Reused,
+        Some(row) => match (row.status.and_then(|status| u16::try_from(status).ok()), row.body) {
+            (Some(status), Some(body)) => KeyClaim::Replay(Answer { status, location: row.location, body }),
+            _ => KeyClaim::InProgress,
+        },
+        // Swept between the two statements: as good as still going on, and the next try finds the key free.
+        None => KeyClaim::InProgress,
+    })
+}
+
+/// The columns of a kept answer, for the statements that write an effect.
+pub(super) struct KeptColumns<'a> {
+    pub(super) key: Option<&'a str>,
+    pub(super) status: Option<i16>,
+    pub(super) location: Option<&'a str>,
+    pub(super) body: Option<&'a [u8]>,
+}
+
+impl<'a> From<Option<Kept<'a>>> for KeptColumns<'a> {
+    fn from(kept: Option<Kept<'a>>) -> Self {
+        Self {
+            key: kept.map(|kept| kept.call.key.as_str()),
+            status: kept.and_then(|kept| i16::try_from(kept.answer.status).ok()),
+            location: kept.and_then(|kept| kept.answer.location.as_deref()),
+            body: kept.map(|kept| kept.answer.body.as_slice()),
+        }
+    }
+}
+
+/// Keeps the answer of a call that writes nothing else.
+pub(super) async fn keep(connection: &mut PgConnection, kept: Kept<'_>) -> Result<(), sqlx::Error> {
+    let columns = KeptColumns::from(Some(kept));
+    query!(
+        "UPDATE idempotency_key SET status = $4, location = $5, body = $6
+         WHERE organization_id = $1 AND user_id = $2 AND key = $3",
+        kept.call.organization_id.0,
+        kept.call.user_id.0,
+        columns.key,
+        columns.status,
+        columns.location,
+        columns.body,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

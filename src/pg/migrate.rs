@@ -1,0 +1,147 @@
+//! Migrations, and the roles: who owns the tables and who may work on them.
+//!
+//! The owner (`ringi_owner`) and the application (`ringi_app`) are roles that can't log in. The program works as the
+//! application, which owns nothing and can neither change nor delete history. Where the login may not make roles,
+//! the triggers alone stand; [`Report::roles`] says so.
+
+use super::APPLICATION_ROLE;
+use sqlx::migrate::{Migrate, MigrateError, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{ConnectOptions, Connection, query_scalar};
+
+/// The migrations, in the binary.
+static MIGRATIONS: Migrator = Migrator {
+    // An older program beside a newer schema must be allowed to start: migrations only go forward and only add.
+    ignore_missing: true,
+    ..sqlx::migrate!("./migrations")
+};
+
+/// What `migrate` did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How many migrations were applied now.
+    pub applied: usize,
+    /// How many this program knows.
+    pub known: usize,
+    /// True when the program will work as the less able role.
+    pub roles: bool,
+}
+
+/// Applies what is missing, and makes role and grants sure, every time: a restored dump has neither.
+///
+/// # Errors
+/// When the database can't be reached, or a migration fails or was changed after it had been applied.
+pub async fn migrate(options: &PgConnectOptions) -> Result<Report, MigrateError> {
+    let mut connection = options.connect().await?;
+    // One migrator at a time, over roles as well, which belong to the whole cluster.
+    sqlx::raw_sql("SELECT pg_advisory_lock(hashtextextended('ringi/migrate', 0))").execute(&mut connection).await?;
+    let roles = make_roles(&mut connection).await?;
+    let before = applied(&mut connection).await?;
+    if roles {
+        sqlx::raw_sql("SET ROLE ringi_owner").execute(&mut connection).await?;
+    }
+    MIGRATIONS.run(&mut connection).await?;
+    if roles {
+        sqlx::raw_sql(GRANTS).execute(&mut connection).await?;
+    }
+    connection.close().await?;
+    let known = MIGRATIONS.iter().count();
+    Ok(Report { applied: known.saturating_sub(before), known, roles })
+}
+
+/// How many of this program's migrations are still missing.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn missing(connection: &mut PgConnection) -> Result<usize, MigrateError> {
+    Ok(MIGRATIONS.iter().count().saturating_sub(applied(connection).await?))
+}
+
+/// True when the schema is as new as this program, or newer.
+pub(super) async fn is_current(connection: &mut PgConnection) -> Result<bool, MigrateError> {
+    Ok(missing(connection).await? == 0)
+}
+
+/// The role to work as, where there is one that this login may take.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn application_role(connection: &mut PgConnection) -> Result<Option<&'static str>, sqlx::Error> {
+    let may: Option<bool> =
+        query_scalar!("SELECT pg_has_role(rolname, 'MEMBER') FROM pg_roles WHERE rolname = $1", APPLICATION_ROLE)
+            .fetch_optional(connection)
+            .await?
+            .flatten();
+    Ok(may.unwrap_or(false).then_some(APPLICATION_ROLE))
+}
+
+async fn applied(connection: &mut PgConnection) -> Result<usize, MigrateError> {
+    // Not the migrator's own list, which would make its table: looking changes nothing.
+    let exists = query_scalar!(r#"SELECT to_regclass('public._sqlx_migrations') IS NOT NULL AS "exists!""#)
+        .fetch_one(&mut *connection)
+        .await?;
+    if !exists {
+        return Ok(0);
+    }
+    let done = connection.list_applied_migrations(&MIGRATIONS.table_name).await?;
+    Ok(MIGRATIONS.iter().filter(|known| done.iter().any(|done| done.version == known.version)).count())
+}
+
+/// False where the login may not make roles, or where the tables belong to somebody who is not the owner role.
+async fn make_roles(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let able =
+        query_scalar!(r#"SELECT (rolsuper OR rolcreaterole) AS "able!" FROM pg_roles WHERE rolname = current_user"#)
+            .fetch_one(&mut *connection)
+            .await?;
+    if able {
+        sqlx::raw_sql(ROLES).execute(&mut *connection).await?;
+    }
+    let usable = query_scalar!(
+        r#"SELECT (EXISTS (SELECT FROM pg_roles WHERE rolname = 'ringi_owner' AND pg_has_role(rolname, 'MEMBER'))
+             AND has_schema_privilege('ringi_owner', 'public', 'CREATE')
+             AND NOT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public' AND tablename = 'approval_request'
+                             AND tableowner <> 'ringi_owner')) AS "usable!""#
+    )
+    .fetch_one(&mut *connection)
+    .await;
+    match usable {
+        Ok(usable) => Ok(usable),
+        // has_schema_privilege fails for a role that does not exist (undefined_object).
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("42704") => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Two databases of one cluster may be migrated at once: a role that somebody else just made is fine.
+const ROLES: &str = "
+DO $$
+DECLARE wanted text;
+BEGIN
+    FOREACH wanted IN ARRAY ARRAY['ringi_owner', 'ringi_app'] LOOP
+        BEGIN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN
+            NULL;
+        END;
+        IF NOT pg_has_role(current_user, wanted, 'MEMBER') THEN
+            EXECUTE format('GRANT %I TO %I', wanted, current_user);
+        END IF;
+    END LOOP;
+    IF NOT has_schema_privilege('ringi_owner', 'public', 'CREATE') THEN
+        GRANT USAGE, CREATE ON SCHEMA public TO ringi_owner;
+    END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+    RAISE NOTICE 'ringi: this login may not make the roles ringi_owner and ringi_app';
+END $$";
+
+/// What the application may do, and nothing else. One simple-protocol batch is one transaction: there is no instant
+/// without rights. FOR SHARE and FOR UPDATE need the UPDATE privilege on some column.
+const GRANTS: &str = "
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ringi_app;
+GRANT USAGE ON SCHEMA public TO ringi_app;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO ringi_app;
+GRANT UPDATE (name) ON organization TO ringi_app;
+GRANT INSERT ON organization TO ringi_app;
+GRANT INSERT, UPDATE ON organization_member, approval_request, history_head TO ringi_app;
+GRANT INSERT ON approval_version, approval_history, organization_history, outbox_event TO ringi_app;
+GRANT INSERT, UPDATE, DELETE ON idempotency_key TO ringi_app;";

@@ -1,0 +1,133 @@
+//! The only SQL of the project.
+//!
+//! # The lock order
+//!
+//! The same in every path, so that no two transactions can wait for each other in a circle. A path that needs
+//! another order is designed wrong; no lock is ever upgraded.
+//!
+//! 1. `organization` — FOR NO KEY UPDATE, by member administration only, which it serializes (FOR UPDATE would
+//!    deadlock with the foreign keys' checks)
+//! 2. `organization_member` — each member's fence and then its row, members ascending, each in its strongest mode at
+//!    once: FOR SHARE by who acts, FOR NO KEY UPDATE by who changes a member
+//! 3. `idempotency_key` — by INSERT: a second call waits for the first
+//! 4. `approval_request` — FOR UPDATE, by organization and id
+//! 5. `history_head` — FOR UPDATE
+//! 6. inserts
+//!
+//! # The fence of a member
+//!
+//! Row locks are not fair: those who share a row overtake one who waits to change it, for as long as they overlap.
+//! So who acts takes an advisory lock on the member shared, and who changes the member takes it alone; those queue.
+//! It is taken in the statement of the row lock, below it in the plan: fence first, then the row.
+//!
+//! # Time
+//!
+//! `at` in a lock's statement is `clock_timestamp()` read above the lock in the plan (hence the materialized CTE):
+//! the database's clock after the wait, to the microsecond.
+
+pub mod embedded;
+pub mod migrate;
+
+mod approvals;
+mod error;
+mod idempotency;
+mod members;
+mod organizations;
+mod reads;
+mod session;
+
+pub use organizations::{NewOrganization, OrganizationError, create_organization};
+pub use reads::PgReads;
+pub use session::{PgSession, PgStore};
+
+use crate::transaction::StoreError;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use std::time::Duration;
+
+/// How the pools behave.
+#[derive(Clone, Debug)]
+pub struct PoolSettings {
+    /// Connections for writes.
+    pub write_connections: u32,
+    /// Connections for reads, which can't be used up by writers.
+    pub read_connections: u32,
+    /// How long one lock is waited for.
+    pub lock_timeout: Duration,
+    /// How long one statement may take.
+    pub statement_timeout: Duration,
+    /// How long an open transaction may be silent, for the day when this process freezes inside one.
+    pub idle_in_transaction_timeout: Duration,
+    /// How long a free connection is waited for.
+    pub acquire_timeout: Duration,
+}
+
+/// The two pools of a process.
+#[derive(Clone, Debug)]
+pub struct Pools {
+    /// For sessions.
+    pub write: PgPool,
+    /// For reads.
+    pub read: PgPool,
+}
+
+/// The less able role that the program works as, where the server let `ringi migrate` make it.
+pub const APPLICATION_ROLE: &str = "ringi_app";
+
+/// Opens the pools. With `role`, every connection works as that role from its first moment on.
+///
+/// # Errors
+/// [`StoreError::Unavailable`] when the database can't be reached.
+pub async fn connect(
+    options: &PgConnectOptions,
+    settings: &PoolSettings,
+    role: Option<&str>,
+) -> Result<Pools, StoreError> {
+    let milliseconds = |d: Duration| d.as_millis().to_string();
+    let mut options = options.clone().application_name("ringi").statement_cache_capacity(200).options([
+        ("lock_timeout", milliseconds(settings.lock_timeout)),
+        ("statement_timeout", milliseconds(settings.statement_timeout)),
+        ("idle_in_transaction_session_timeout", milliseconds(settings.idle_in_transaction_timeout)),
+        // Frees the locks of a statement whose process was killed.
+        ("client_connection_check_interval", "500".to_owned()),
+        ("timezone", "UTC".to_owned()),
+    ]);
+    if let Some(role) = role {
+        // By the connect option, since it survives RESET ROLE.
+        options = options.options([("role", role)]);
+    }
+    let pool = |connections: u32| {
+        PgPoolOptions::new()
+            .min_connections(connections)
+            .max_connections(connections)
+            .acquire_timeout(settings.acquire_timeout)
+            // A ping at every acquire would be a round trip more. Who meets a dead connection opens another.
+            .test_before_acquire(false)
+            .idle_timeout(None)
+            .max_lifetime(None)
+    };
+    let read = options
+        .clone()
+        // The membership is a parameter of the plan: whether all or three rows are seen decides which index serves.
+        .options([("default_transaction_read_only", "on"), ("plan_cache_mode", "force_custom_plan")]);
+    let unavailable = |error: sqlx::Error| error::store_error(error);
+    Ok(Pools {
+        write: pool(settings.write_connections).connect_with(options).await.map_err(unavailable)?,
+        read: pool(settings.read_connections).connect_with(read).await.map_err(unavailable)?,
+    })
+}
+
+impl Pools {
+    /// True when the database answers and its schema is as new as this program.
+    pub async fn is_ready(&self) -> bool {
+        match self.read.acquire().await {
+            Ok(mut connection) => migrate::is_current(&mut connection).await.unwrap_or(false),
+            Err(_) => false,
+        }
+    }
+
+    /// Closes both pools, waiting for connections in use.
+    pub async fn close(&self) {
+        self.write.close().await;
+        self.read.close().await;
+    }
+}

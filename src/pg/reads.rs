@@ -1,0 +1,327 @@
+//! Reads of requests: plain queries over `visible_request`, which joins membership and visibility. No row locks.
+
+use super::approvals::request;
+use super::error::{corrupt, store_error};
+use crate::approvals::store::ApprovalReads;
+use crate::approvals::view::{
+    Counts, DECIDERS_SHOWN, HistoryPage, ListQuery, Page, Place, RequestView, VersionView, WaitingFor,
+};
+use crate::domain::content::Content;
+use crate::domain::history::{Hash, RequestEntry};
+use crate::domain::ids::{OrganizationId, RequestId, UserId, Version};
+use crate::domain::member::Member;
+use crate::domain::request::{Action, LastChange, Request, Status};
+use crate::transaction::{StoreError, Viewer};
+use sqlx::{PgConnection, PgPool, query};
+
+/// Reads on the pool of their own.
+#[derive(Clone, Debug)]
+pub struct PgReads {
+    pool: PgPool,
+}
+
+impl PgReads {
+    /// Reads on `pool`.
+    #[must_use]
+    pub const fn new(pool: PgPool) -> Self {
+        Self { pool }
+    }
+
+    pub(super) const fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+}
+
+/// Those of an organization who may decide: all of them counted, the first named. One more is named than shown, in
+/// case an applicant is among them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deciders {
+    count: i64,
+    first: Vec<(UserId, String)>,
+}
+
+impl Deciders {
+    /// Those who could decide on a request of `applicant`, whom [`deciders`] may not have named.
+    fn besides(&self, applicant: UserId, applicant_is_decider: bool) -> WaitingFor {
+        WaitingFor {
+            count: self.count - i64::from(applicant_is_decider),
+            members: self.first.iter().filter(|(id, _)| *id != applicant).take(DECIDERS_SHOWN).cloned().collect(),
+        }
+    }
+}
+
+/// The deciders of an organization, for several requests.
+pub(super) async fn deciders(
+    connection: &mut PgConnection,
+    organization: OrganizationId,
+    applicant: Option<UserId>,
+) -> Result<Deciders, sqlx::Error> {
+    let rows = query!(
+        r#"SELECT user_id, display_name, count(*) OVER () AS "count!"
+           FROM organization_member
+           WHERE organization_id = $1 AND is_active AND can_approve AND user_id IS DISTINCT FROM $2
+           ORDER BY display_name, user_id
+           LIMIT 21"#,
+        organization.0,
+        applicant.map(|id| id.0),
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(Deciders {
+        count: rows.first().map_or(0, |row| row.count),
+        first: rows.into_iter().map(|row| (UserId(row.user_id), row.display_name)).collect(),
+    })
+}
+
+/// Those who could decide on a request of `applicant`.
+pub(super) async fn waiting_for(
+    connection: &mut PgConnection,
+    organization: OrganizationId,
+    applicant: UserId,
+) -> Result<WaitingFor, sqlx::Error> {
+    Ok(deciders(connection, organization, Some(applicant)).await?.besides(applicant, false))
+}
+
+/// Builds the viewer's [`Member`] and a [`RequestView`] from a row of `visible_request`.
+macro_rules! view {
+    ($viewer:expr, $row:expr, $deciders:expr) => {{
+        let row = $row;
+        let member = Member {
+            organization_id: $viewer.organization_id,
+            user_id: $viewer.user_id,
+            display_name: row.viewer_name,
+            is_active: true,
+            can_approve: row.viewer_can_approve,
+            is_admin: row.viewer_is_admin,
+            version: row.viewer_version,
+            created_at: row.viewer_since,
+        };
+        let applicant_name = row.applicant_name;
+        let applicant_is_decider = row.applicant_is_decider;
+        let request = request!($viewer.organization_id, row);
+        let waiting_for =
+            (request.status == Status::Pending).then(|| $deciders.besides(request.applicant_id, applicant_is_decider));
+        RequestView::new(request, applicant_name, &member, waiting_for)
+    }};
+}
+
+impl PgReads {
+    /// One request or a page of them, by the one statement that every view of a request comes from. The plan is made
+    /// anew with the values (`force_custom_plan`), so that the conditions that do not apply cost nothing.
+    async fn views(
+        &self,
+        viewer: Viewer,
+        id: Option<RequestId>,
+        list: &ListQuery,
+        after: Option<Place>,
+        limit: i64,
+    ) -> Result<Vec<RequestView>, StoreError> {
+        let mut connection = self.pool.acquire().await.map_err(store_error)?;
+        let rows = query!(
+            r#"SELECT v.id AS "id!", v.applicant_id AS "applicant_id!", v.title AS "title!",
+                      v.description AS "description!", v.amount, v.currency, v.status AS "status!",
+                      v.version AS "version!", v.content_version AS "content_version!",
+                      v.content_hash AS "content_hash!", v.decision_reason, v.created_at AS "created_at!",
+                      v.updated_at AS "updated_at!", v.submitted_at, v.decided_at, v.last_action AS "last_action!",
+                      v.last_actor_id AS "last_actor_id!", v.last_actor_name AS "last_actor_name!",
+                      v.chain_hash AS "chain_hash!", v.viewer_name AS "viewer_name!",
+                      v.viewer_can_approve AS "viewer_can_approve!", v.viewer_is_admin AS "viewer_is_admin!",
+                      v.viewer_version AS "viewer_version!", v.viewer_since AS "viewer_since!",
+                      v.applicant_name AS "applicant_name!", v.applicant_is_decider AS "applicant_is_decider!"
+               FROM visible_request v
+               WHERE v.organization_id = $1 AND v.viewer_id = $2
+                 AND ($3 <> 'mine' OR v.applicant_id = $2)
+                 AND ($3 <> 'inbox' OR v.can_decide)
+                 AND ($4::text IS NULL OR v.status = $4)
+                 AND ($5::uuid IS NULL OR v.applicant_id = $5)
+                 AND ($6::timestamptz IS NULL OR v.updated_at >= $6)
+                 AND ($7::text IS NULL OR EXISTS (
+                       SELECT FROM approval_version c
+                       WHERE c.organization_id = v.organization_id AND c.request_id = v.id
+                         AND c.version = v.content_version AND (c.title ILIKE $7 OR c.description ILIKE $7)))
+                 AND ($8::timestamptz IS NULL OR (v.created_at, v.id) < ($8, $9::uuid))
+                 AND ($10::uuid IS NULL OR v.id = $10)
+               ORDER BY v.created_at DESC, v.id DESC
+               LIMIT $11"#,
+            viewer.organization_id.0,
+            viewer.user_id.0,
+            list.view.as_str(),
+            list.status.map(Status::as_str),
+            list.applicant_id.map(|id| id.0),
+            list.updated_since,
+            list.text.as_deref().map(contains_pattern),
+            after.map(|place| place.created_at),
+            after.map(|place| place.id),
+            id.map(|id| id.0),
+            limit,
+        )
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(store_error)?;
+        let pending = rows.iter().any(|row| row.status == Status::Pending.as_str());
+        let all = if pending {
+            deciders(&mut connection, viewer.organization_id, None).await.map_err(store_error)?
+        } else {
+            Deciders::default()
+        };
+        rows.into_iter().map(|row| Ok(view!(viewer, row, all))).collect()
+    }
+}
+
+impl ApprovalReads for PgReads {
+    async fn is_active_member(&self, viewer: Viewer) -> Result<bool, StoreError> {
+        let row = query!(
+            r#"SELECT EXISTS (SELECT FROM organization_member
+                              WHERE organization_id = $1 AND user_id = $2 AND is_active) AS "active!""#,
+            viewer.organization_id.0,
+            viewer.user_id.0,
+        )
+        .fetch_one(&self.pool)
+        .await
+        .map_err(store_error)?;
+        Ok(row.active)
+    }
+
+    async fn request(&self, viewer: Viewer, id: RequestId) -> Result<Option<RequestView>, StoreError> {
+        Ok(self.views(viewer, Some(id), &ListQuery::default(), None, 1).await?.pop())
+    }
+
+    async fn list(
+        &self,
+        viewer: Viewer,
+        list: &ListQuery,
+        after: Option<Place>,
+        limit: u16,
+    ) -> Result<Page<RequestView, Place>, StoreError> {
+        let views = self.views(viewer, None, list, after, i64::from(limit) + 1).await?;
+        Ok(Page::cut(views, usize::from(limit), |view| Place {
+            created_at: view.request.created_at,
+            id: view.request.id.0,
+        }))
+    }
+
+    async fn counts(&self, viewer: Viewer) -> Result<Counts, StoreError> {
+        let rows = query!(
+            r#"SELECT v.status AS "status!", count(*) AS "all!",
+                      count(*) FILTER (WHERE v.applicant_id = v.viewer_id) AS "mine!",
+                      count(*) FILTER (WHERE v.can_decide) AS "inbox!"
+               FROM visible_request v
+               WHERE v.organization_id = $1 AND v.viewer_id = $2
+               GROUP BY v.status"#,
+            viewer.organization_id.0,
+            viewer.user_id.0,
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(store_error)?;
+        let of = |status: Status| rows.iter().find(|row| row.status == status.as_str());
+        Ok(Counts {
+            mine: Status::ALL.iter().map(|s| (*s, of(*s).map_or(0, |row| row.mine))).collect(),
+            inbox: rows.iter().map(|row| row.inbox).sum(),
+            all: Status::ALL.iter().map(|s| (*s, of(*s).map_or(0, |row| row.all))).collect(),
+        })
+    }
+
+    async fn history(
+        &self,
+        viewer: Viewer,
+        id: RequestId,
+        after: Version,
+        limit: u16,
+    ) -> Result<HistoryPage, StoreError> {
+        let rows = query!(
+            "SELECT h.version, h.actor_id, h.actor_name, h.action, h.from_status, h.to_status, h.reason,
+                    h.content_hash, h.occurred_at
+             FROM visible_request v
+             JOIN approval_history h ON h.organization_id = v.organization_id AND h.request_id = v.id
+             WHERE v.organization_id = $1 AND v.viewer_id = $2 AND v.id = $3 AND h.version > $4
+             ORDER BY h.version
+             LIMIT $5",
+            viewer.organization_id.0,
+            viewer.user_id.0,
+            id.0,
+            after,
+            i64::from(limit) + 1,
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(store_error)?;
+        let entries = rows
+            .into_iter()
+            .map(|row| {
+                Ok(RequestEntry {
+                    organization_id: viewer.organization_id,
+                    request_id: id,
+                    version: row.version,
+                    actor_id: UserId(row.actor_id),
+                    actor_name: row.actor_name,
+                    action: Action::parse(&row.action).ok_or_else(|| corrupt("action"))?,
+                    from_status: match row.from_status {
+                        Some(status) => Some(Status::parse(&status).ok_or_else(|| corrupt("from_status"))?),
+                        None => None,
+                    },
+                    to_status: Status::parse(&row.to_status).ok_or_else(|| corrupt("to_status"))?,
+                    reason: row.reason,
+                    content_hash: Hash::from_bytes(&row.content_hash).ok_or_else(|| corrupt("content_hash"))?,
+                    occurred_at: row.occurred_at,
+                })
+            })
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        Ok(Page::cut(entries, usize::from(limit), |entry| entry.version))
+    }
+
+    async fn version(
+        &self,
+        viewer: Viewer,
+        id: RequestId,
+        version: Version,
+    ) -> Result<Option<VersionView>, StoreError> {
+        // The content as it stood: that of the last version, up to this one, that wrote a content.
+        let row = query!(
+            "SELECT c.title, c.description, c.amount, c.currency, c.content_hash, h.actor_id, h.actor_name, h.occurred_at
+             FROM visible_request v
+             JOIN approval_history h ON h.organization_id = v.organization_id AND h.request_id = v.id
+             JOIN approval_version c ON c.organization_id = v.organization_id AND c.request_id = v.id
+             WHERE v.organization_id = $1 AND v.viewer_id = $2 AND v.id = $3 AND h.version = $4 AND c.version <= $4
+             ORDER BY c.version DESC
+             LIMIT 1",
+            viewer.organization_id.0,
+            viewer.user_id.0,
+            id.0,
+            version,
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(store_error)?;
+        row.map(|row| {
+            Ok(VersionView {
+                version,
+                content: Content {
+                    title: row.title,
+                    description: row.description,
+                    amount: row.amount,
+                    currency: row.currency,
+                },
+                content_hash: Hash::from_bytes(&row.content_hash).ok_or_else(|| corrupt("content_hash"))?,
+                actor_id: UserId(row.actor_id),
+                actor_name: row.actor_name,
+                created_at: row.occurred_at,
+            })
+        })
+        .transpose()
+    }
+}
+
+/// A pattern that finds `text` literally: `%`, `_` and the escape itself are characters.
+fn contains_pattern(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    pattern.push('%');
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}

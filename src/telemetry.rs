@@ -1,0 +1,51 @@
+//! Log lines and metrics.
+
+use crate::config::{Log, LogFormat};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use std::io::IsTerminal;
+use tracing_subscriber::EnvFilter;
+
+/// Begins logging to stderr, which leaves stdout to what a command answers.
+///
+/// # Errors
+/// A sentence, when the filter can't be read.
+pub fn log(settings: &Log) -> Result<(), String> {
+    let filter = EnvFilter::try_new(&settings.filter)
+        .map_err(|error| format!("log.filter: {error}; write a level or `ringi=debug,sqlx=warn`"))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let pretty = match settings.format {
+        LogFormat::Pretty => true,
+        LogFormat::Json => false,
+        LogFormat::Auto => std::io::stderr().is_terminal(),
+    };
+    let begun = if pretty {
+        builder.with_ansi(std::io::stderr().is_terminal()).try_init()
+    } else {
+        builder.json().with_current_span(true).with_span_list(false).flatten_event(true).try_init()
+    };
+    // Somebody else's subscriber, as in a test, is as good.
+    drop(begun);
+    Ok(())
+}
+
+/// Begins counting, and names what is counted.
+///
+/// # Errors
+/// When another recorder counts already.
+pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildError> {
+    let buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &buckets)?
+        .install_recorder()?;
+    metrics::describe_counter!("ringi_http_requests_total", "Requests by route, method and status");
+    metrics::describe_histogram!("ringi_http_request_duration_seconds", "Time to an answer by route, in seconds");
+    metrics::describe_counter!("ringi_problems_total", "Problem answers by code");
+    metrics::describe_counter!("ringi_busy_total", "503 busy by reason: queue, lock_timeout, deadlock, unavailable");
+    metrics::describe_counter!("ringi_outcome_unknown_total", "Connections lost during COMMIT");
+    metrics::describe_counter!("ringi_transaction_retries_total", "Transactions run again after a deadlock");
+    metrics::describe_counter!("ringi_token_refusals_total", "Refused tokens by reason");
+    metrics::describe_counter!("ringi_panics_total", "Panics that became an internal error");
+    metrics::describe_gauge!("ringi_pool_connections", "Database connections by pool and state");
+    metrics::describe_gauge!("ringi_writes_present", "Writes inside or waiting");
+    Ok(handle)
+}
