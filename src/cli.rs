@@ -28,7 +28,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the API. Without DATABASE_URL, on a PostgreSQL of its own.
+    /// Serve the API. Without `DATABASE_URL`, on a PostgreSQL of its own.
     #[command(after_help = "Example: RINGI__AUTH__HS256_SECRET=$(openssl rand -hex 32) ringi serve --demo")]
     Serve {
         /// Migrate a configured database first; one of our own always is.
@@ -71,7 +71,7 @@ enum Command {
     /// Run the PostgreSQL of its own until Ctrl-C, and print its address.
     #[command(after_help = "Example: psql \"$(ringi postgres | head -n 1)\"")]
     Postgres {
-        /// Its folder; else database.embedded_dir.
+        /// Its folder; else `database.embedded_dir`.
         #[arg(long)]
         dir: Option<String>,
     },
@@ -192,7 +192,10 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
             if let Some(embedded) = &db.embedded {
                 say(&embedded.url("ringi"));
             }
-            let asked = lifecycle::stop_asked().await;
+            let asked = tokio::select! {
+                asked = lifecycle::stop_asked() => asked.map(drop),
+                () = lifecycle::parent_gone() => Ok(()),
+            };
             db.leave().await;
             asked.map_err(|error| AppError::Io("signals".to_owned(), error))?;
         }
@@ -243,17 +246,17 @@ fn demo_people(as_json: bool) -> String {
             .collect();
         return lines.join("\n");
     }
-    let mut text = format!("The demo organization is {organization}. Its people:\n");
+    let mut lines = vec![format!("The demo organization is {organization}. Its people:")];
     for person in demo::PEOPLE {
         let role = match (person.can_approve, person.is_admin) {
             (true, _) => "approves",
             (_, true) => "administers",
             _ => "applies",
         };
-        text.push_str(&format!("  {}  {role:<11}  {}\n", person.id, person.name));
+        lines.push(format!("  {}  {role:<11}  {}", person.id, person.name));
     }
-    text.push_str("`ringi token --user ID` signs a token for one of them.");
-    text
+    lines.push("`ringi token --user ID` signs a token for one of them.".to_owned());
+    lines.join("\n")
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one home of new organization ids")]

@@ -42,17 +42,20 @@ const DARA: Person = person(4, "Dara Lindqvist", false, true);
 /// The people of the demo organization.
 pub const PEOPLE: [Person; 4] = [AIKO, BEN, CHIE, DARA];
 
+/// Who does what next.
+type Step = (Person, fn() -> Command);
+
 /// A request of the demo: its title is its name, its steps lead to where it stands.
 struct Story {
     applicant: Person,
     title: &'static str,
     description: &'static str,
     money: Option<(i64, &'static str)>,
-    steps: &'static [(Person, fn() -> Command)],
+    steps: &'static [Step],
 }
 
-fn because(reason: &str) -> Option<String> {
-    Some(reason.to_owned())
+fn because(command: fn(Option<String>) -> Command, reason: &str) -> Command {
+    command(Some(reason.to_owned()))
 }
 
 const STORIES: &[Story] = &[
@@ -89,7 +92,7 @@ const STORIES: &[Story] = &[
         title: "翻訳ソフトの年間契約",
         description: "利用者は五名。",
         money: Some((66_000, "JPY")),
-        steps: &[(CHIE, || Command::Submit), (BEN, || Command::Approve(because("予算内です。")))],
+        steps: &[(CHIE, || Command::Submit), (BEN, || because(Command::Approve, "予算内です。"))],
     },
     Story {
         applicant: AIKO,
@@ -98,7 +101,7 @@ const STORIES: &[Story] = &[
         money: Some((920_000, "EUR")),
         steps: &[
             (AIKO, || Command::Submit),
-            (CHIE, || Command::Reject(because("Economy, please: see the travel policy."))),
+            (CHIE, || because(Command::Reject, "Economy, please: see the travel policy.")),
         ],
     },
     Story {
@@ -106,7 +109,7 @@ const STORIES: &[Story] = &[
         title: "Office plants",
         description: "Green is good.",
         money: None,
-        steps: &[(AIKO, || Command::Submit), (CHIE, || Command::SendBack(because("How many, and what do they cost?")))],
+        steps: &[(AIKO, || Command::Submit), (CHIE, || because(Command::SendBack, "How many, and what do they cost?"))],
     },
     Story {
         applicant: BEN,

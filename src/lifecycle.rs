@@ -57,3 +57,21 @@ pub async fn stop_asked() -> std::io::Result<&'static str> {
         _ = interrupt.recv() => "SIGINT",
     })
 }
+
+/// Waits until whoever started this process with a pipe on its stdin closes it or is gone. For ever where stdin is
+/// no pipe: a terminal, a file and `/dev/null` say nothing about anybody's wish.
+pub async fn parent_gone() {
+    use std::os::unix::fs::FileTypeExt;
+    let is_pipe = std::fs::metadata("/dev/stdin").is_ok_and(|meta| meta.file_type().is_fifo());
+    if !is_pipe {
+        return std::future::pending().await;
+    }
+    // A thread, since a read of stdin can't be given up; it ends with the process at the latest. What is written
+    // there says nothing; the end does, and an error is an end.
+    let (ended, end) = tokio::sync::oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+        drop(ended);
+    });
+    drop(end.await);
+}

@@ -59,7 +59,8 @@ impl Content {
             // The rule over two fields has no field of its own: point at the one that is missing.
             for violation in &mut found {
                 if violation.pointer == "/__all__" {
-                    violation.pointer = if self.amount.is_some() { "/currency" } else { "/amount" }.to_owned();
+                    let missing = if self.amount.is_some() { "/currency" } else { "/amount" };
+                    missing.clone_into(&mut violation.pointer);
                 }
             }
             found

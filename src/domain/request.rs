@@ -74,6 +74,7 @@ names! {
 /// **The state machine.** `None`: there is no such action from this status. Approved, rejected and withdrawn are
 /// final: nothing leads out of them.
 #[must_use]
+#[expect(clippy::match_same_arms, reason = "one line for each arrow of the state machine")]
 pub const fn transition(from: Status, action: Action) -> Option<Status> {
     match (from, action) {
         (Status::Draft, Action::Edit) => Some(Status::Draft),

@@ -128,13 +128,11 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
     /// # Errors
     /// [`MemberError`].
     pub async fn get(&self, viewer: Viewer, user: UserId) -> Result<Member, MemberError> {
-        match self.reads.member(viewer, user).await? {
-            Some(member) => Ok(member),
-            None => {
-                self.check_administrator(viewer).await?;
-                Err(MemberRefusal::NotFound.into())
-            }
+        if let Some(member) = self.reads.member(viewer, user).await? {
+            return Ok(member);
         }
+        self.check_administrator(viewer).await?;
+        Err(MemberRefusal::NotFound.into())
     }
 
     /// Members after a place, for administrators.

@@ -13,6 +13,7 @@ use crate::members::store::{
 use crate::transaction::idempotency::Kept;
 use crate::transaction::{Guarded, Locked, StoreError, Viewer};
 use sqlx::query;
+use std::cmp::Ordering;
 
 /// Builds a [`Member`] from a row with its columns.
 macro_rules! member {
@@ -99,15 +100,19 @@ impl MemberSession for PgSession {
         self.note(locked)?;
 
         // Ascending, and one who changes himself is locked once, in the stronger mode.
-        let (actor, target_row) = if viewer.user_id == target {
-            let own = self.seize_member(organization, target).await?;
-            (own.as_ref().map(|own| Locked::taken((**own).clone(), own.at())), own)
-        } else if viewer.user_id < target {
-            let actor = self.share_member(organization, viewer.user_id).await?;
-            (actor, self.seize_member(organization, target).await?)
-        } else {
-            let target_row = self.seize_member(organization, target).await?;
-            (self.share_member(organization, viewer.user_id).await?, target_row)
+        let (actor, target_row) = match viewer.user_id.cmp(&target) {
+            Ordering::Equal => {
+                let own = self.seize_member(organization, target).await?;
+                (own.as_ref().map(|own| Locked::taken((**own).clone(), own.at())), own)
+            }
+            Ordering::Less => {
+                let actor = self.share_member(organization, viewer.user_id).await?;
+                (actor, self.seize_member(organization, target).await?)
+            }
+            Ordering::Greater => {
+                let target_row = self.seize_member(organization, target).await?;
+                (self.share_member(organization, viewer.user_id).await?, target_row)
+            }
         };
 
         // Nobody else can change an administrator of this organization while we hold its row.

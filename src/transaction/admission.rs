@@ -124,17 +124,17 @@ mod tests {
         OrganizationId(Uuid::from_u128(n))
     }
 
-    fn request(n: u128) -> Option<RequestId> {
-        Some(RequestId(Uuid::from_u128(n)))
+    fn request(n: u128) -> RequestId {
+        RequestId(Uuid::from_u128(n))
     }
 
     #[tokio::test]
     async fn one_request_gets_a_quarter_and_one_organization_half() {
         let admission = Admission::new(8, 100, Duration::from_millis(20));
-        let _a = admission.enter(organization(1), request(1)).await.expect("first of the request");
-        let _b = admission.enter(organization(1), request(1)).await.expect("second of the request");
-        assert_eq!(admission.enter(organization(1), request(1)).await.expect_err("a quarter is taken"), Full);
-        let _c = admission.enter(organization(1), request(2)).await.expect("another request");
+        let _a = admission.enter(organization(1), Some(request(1))).await.expect("first of the request");
+        let _b = admission.enter(organization(1), Some(request(1))).await.expect("second of the request");
+        assert_eq!(admission.enter(organization(1), Some(request(1))).await.expect_err("a quarter is taken"), Full);
+        let _c = admission.enter(organization(1), Some(request(2))).await.expect("another request");
         let _d = admission.enter(organization(1), None).await.expect("a new request");
         assert_eq!(admission.enter(organization(1), None).await.expect_err("half is taken"), Full);
         let _e = admission.enter(organization(2), None).await.expect("another organization");
@@ -142,7 +142,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_queue_answers_at_once() {
-        let admission = Admission::new(1, 1, Duration::from_secs(60));
+        let admission = Admission::new(1, 1, Duration::from_mins(1));
         let inside = admission.enter(organization(1), None).await.expect("inside");
         let waiting = tokio::spawn({
             let admission = admission.clone();
@@ -160,7 +160,7 @@ mod tests {
     async fn shares_nobody_uses_are_forgotten() {
         let admission = Admission::new(8, 100, Duration::from_secs(1));
         for n in 0..10_000 {
-            drop(admission.enter(organization(n), request(n)).await.expect("free"));
+            drop(admission.enter(organization(n), Some(request(n))).await.expect("free"));
         }
         let kept = admission.0.requests.in_use.lock().expect("not poisoned").len();
         assert!(kept < 100, "{kept} shares are still kept");

@@ -17,7 +17,9 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
 
 const RINGI: &str = env!("CARGO_BIN_EXE_ringi");
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
+/// An ordinary user that every system has.
+const NOBODY: u32 = 65534;
 
 #[tokio::test]
 async fn the_first_start_makes_a_cluster_and_the_end_leaves_no_process() {
@@ -363,7 +365,6 @@ async fn an_ordinary_user_has_a_server_of_its_own_and_others_are_told() {
     if !rustix::process::geteuid().is_root() {
         return; // Every other test runs as an ordinary user then.
     }
-    const NOBODY: u32 = 65534;
     let folder = Folder::new("ordinary");
     chown(&folder.base, Some(NOBODY), Some(NOBODY)).unwrap();
     // The build's folder may be closed to that user.
@@ -508,7 +509,7 @@ impl Folder {
     }
 
     async fn refused(&self, change: impl FnOnce(&mut EmbeddedConfig)) -> String {
-        embedded::start(self.config(change)).await.err().expect("started").to_string()
+        embedded::start(self.config(change)).await.expect_err("started").to_string()
     }
 
     fn log(&self) -> String {

@@ -9,10 +9,15 @@
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::missing_panics_doc,
+    clippy::similar_names,
+    clippy::format_push_string,
+    clippy::duration_suboptimal_units,
+    clippy::needless_pass_by_value,
     clippy::disallowed_methods,
     reason = "a test says what is wrong by failing"
 )]
 
+mod embedded;
 mod harness;
 
 mod life;

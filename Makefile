@@ -1,0 +1,36 @@
+# Ringi. `make help` lists what there is to do.
+
+SHELL := /bin/bash
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check sqlx openapi clean
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: ## Install what is missing (Debian), or say what to install
+	@scripts/setup.sh
+
+run: setup ## Build everything, start a private PostgreSQL, load the demo, serve on 127.0.0.1:8080
+	@scripts/dev-env.sh
+	cargo build --locked
+	exec target/debug/ringi serve --demo
+
+test: setup ## Everything that CI runs: format, lints, docs, all tests
+	@scripts/test.sh
+
+check: setup ## The quick half of `make test`: format, lints, unit tests
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	cargo test --locked --lib
+
+sqlx: setup ## Refresh .sqlx after a change of SQL or of a migration
+	@scripts/sqlx.sh
+
+openapi: setup ## Print the OpenAPI document
+	@cargo run --locked --quiet -- openapi
+
+clean: ## Remove what was built and the private PostgreSQL with the demo's data
+	cargo clean
+	rm -rf .ringi
