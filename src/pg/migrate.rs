@@ -130,6 +130,9 @@ BEGIN
     IF NOT has_schema_privilege('ringi_owner', 'public', 'CREATE') THEN
         GRANT USAGE, CREATE ON SCHEMA public TO ringi_owner;
     END IF;
+    IF NOT has_schema_privilege('ringi_app', 'public', 'USAGE') THEN
+        GRANT USAGE ON SCHEMA public TO ringi_app;
+    END IF;
 EXCEPTION WHEN insufficient_privilege THEN
     RAISE NOTICE 'ringi: this login may not make the roles ringi_owner and ringi_app';
 END $$";
@@ -138,7 +141,6 @@ END $$";
 /// without rights. FOR SHARE and FOR UPDATE need the UPDATE privilege on some column.
 const GRANTS: &str = "
 REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ringi_app;
-GRANT USAGE ON SCHEMA public TO ringi_app;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO ringi_app;
 GRANT UPDATE (name) ON organization TO ringi_app;
 GRANT INSERT ON organization TO ringi_app;
