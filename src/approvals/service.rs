@@ -1,12 +1,12 @@
 //! The use cases on requests. [`Approvals::act`] is the heart of the product.
 
 use super::ApprovalError;
-use super::store::{ApprovalReads, ApprovalSession, ApprovalStore, Found};
+use super::store::{ApprovalReads, ApprovalSession, ApprovalStore, Found, Standing};
 use super::view::{Counts, HistoryPage, ListQuery, Page, Place, RequestView, VersionView};
 use crate::domain::content::Content;
-use crate::domain::ids::{RequestId, Version};
+use crate::domain::ids::{RequestId, UserId, Version};
 use crate::domain::member::Member;
-use crate::domain::request::{self, Command, Refusal, Status};
+use crate::domain::request::{self, Action, Command, Refusal, Request, Status};
 use crate::transaction::admission::Admission;
 use crate::transaction::idempotency::{Answer, Kept, Reply};
 use crate::transaction::{Call, End, Guarded, Locked, Session, Viewer, claim_key, retrying, settle};
@@ -17,6 +17,17 @@ pub struct Approvals<S, R> {
     store: S,
     reads: R,
     admission: Admission,
+}
+
+/// What somebody could do to a request now.
+#[derive(Debug)]
+pub struct Eligibility {
+    /// Who.
+    pub user_id: UserId,
+    /// The request, as it stands.
+    pub request: Request,
+    /// Each action, with what stands in its way. `None`: a call with the present version and good input succeeds.
+    pub obstacles: Vec<(Action, Option<ApprovalError>)>,
 }
 
 /// Writes the answer for a view, so that it can be kept under the key before the commit.
@@ -192,6 +203,44 @@ impl<S: ApprovalStore, R: ApprovalReads> Approvals<S, R> {
             Some(view) => Ok(view),
             None => Err(self.nothing_for(viewer).await),
         }
+    }
+
+    /// Which actions are possible for the viewer (or, when an administrator asks, for any member), and what stands in
+    /// the way of each that is not.
+    ///
+    /// # Errors
+    /// [`ApprovalError`]: the request is not to be seen, somebody else than an administrator asks about another, or
+    /// that other is no member.
+    pub async fn eligibility(
+        &self,
+        viewer: Viewer,
+        id: RequestId,
+        of: Option<UserId>,
+    ) -> Result<Eligibility, ApprovalError> {
+        let request = self.get(viewer, id).await?.request;
+        let own = self.reads.standing(viewer, id).await?.ok_or(ApprovalError::NotAMember)?;
+        let standing = match of.filter(|of| *of != viewer.user_id) {
+            None => own,
+            Some(_) if !own.member.is_admin => return Err(Refusal::Forbidden.into()),
+            Some(user_id) => {
+                let found = self.reads.standing(Viewer { user_id, ..viewer }, id).await?;
+                found.ok_or(Refusal::NotFound)?
+            }
+        };
+        let Standing { member, has_acted } = standing;
+        let obstacle = |action: Action| -> Option<ApprovalError> {
+            if !member.is_active {
+                return Some(ApprovalError::NotAMember);
+            }
+            if !member.may_see(&request, has_acted) {
+                return Some(Refusal::NotFound.into());
+            }
+            request::possible(&member, &request, action).err().map(ApprovalError::from)
+        };
+        // A request that exists is not created again.
+        let actions = Action::ALL.iter().copied().filter(|action| *action != Action::Create);
+        let obstacles = actions.map(|action| (action, obstacle(action))).collect();
+        Ok(Eligibility { user_id: member.user_id, request, obstacles })
     }
 
     async fn nothing_for(&self, viewer: Viewer) -> ApprovalError {

@@ -95,6 +95,15 @@ pub trait ApprovalSession: Session {
     ) -> impl Future<Output = Result<Guarded, StoreError>> + Send;
 }
 
+/// How somebody stands to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The membership, active or not.
+    pub member: Member,
+    /// Has a row in the request's history.
+    pub has_acted: bool,
+}
+
 /// Reads. They join membership and visibility in the same statement and take no lock, so that looking never makes a
 /// writer wait. `None` and empty pages say nothing about membership: ask [`ApprovalReads::is_active_member`].
 pub trait ApprovalReads: Clone + Send + Sync + 'static {
@@ -143,6 +152,12 @@ pub trait ApprovalReads: Clone + Send + Sync + 'static {
         after: Version,
         limit: u16,
     ) -> impl Future<Output = Result<HistoryPage, StoreError>> + Send;
+
+    /// Somebody's membership, active or not, and whether he has acted on the request. `None`: no member.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn standing(&self, of: Viewer, id: RequestId) -> impl Future<Output = Result<Option<Standing>, StoreError>> + Send;
 
     /// The content as it stood at a version.
     ///

@@ -296,11 +296,7 @@ pub fn decide(
     if request.version != seen {
         return Err(Refusal::Changed(Box::new(request.clone())));
     }
-    let action = command.action();
-    let Some(to_status) = transition(request.status, action) else {
-        return Err(Refusal::InvalidTransition(Box::new(request.clone())));
-    };
-    check_right(member, request, action)?;
+    let to_status = possible(member, request, command.action())?;
     command.check()?;
     if matches!(command, Command::Edit(content) if *content == request.content) {
         return Ok(None);
@@ -308,12 +304,24 @@ pub fn decide(
     Ok(Some(change(member, request, command, to_status, at)))
 }
 
+/// Whether an action is possible from here for somebody who sees the request: the status that it would lead to. The
+/// one rule that [`decide`], [`allowed_actions`] and the eligibility call share.
+///
+/// # Errors
+/// [`Refusal::InvalidTransition`], then what [`check_right`] says.
+pub fn possible(member: &Member, request: &Request, action: Action) -> Result<Status, Refusal> {
+    let to_status =
+        transition(request.status, action).ok_or_else(|| Refusal::InvalidTransition(Box::new(request.clone())))?;
+    check_right(member, request, action)?;
+    Ok(to_status)
+}
+
 /// Whose action it is: the applicant writes, submits and withdraws; who may approve decides, but never on what he
 /// wrote himself.
 ///
 /// # Errors
 /// [`Refusal::SelfApproval`] before [`Refusal::Forbidden`]: the reason that no right will ever change comes first.
-pub fn check_right(member: &Member, request: &Request, action: Action) -> Result<(), Refusal> {
+fn check_right(member: &Member, request: &Request, action: Action) -> Result<(), Refusal> {
     match action {
         Action::Approve | Action::Reject | Action::SendBack => {
             if member.wrote(request) {
@@ -337,11 +345,7 @@ pub fn check_right(member: &Member, request: &Request, action: Action) -> Result
 /// The actions that [`decide`] would accept from this member now, with the present version and good input.
 #[must_use]
 pub fn allowed_actions(member: &Member, request: &Request) -> Vec<Action> {
-    Action::ALL
-        .iter()
-        .copied()
-        .filter(|action| transition(request.status, *action).is_some() && check_right(member, request, *action).is_ok())
-        .collect()
+    Action::ALL.iter().copied().filter(|action| possible(member, request, *action).is_ok()).collect()
 }
 
 fn change(member: &Member, request: &Request, command: &Command, to_status: Status, at: Instant) -> Change {

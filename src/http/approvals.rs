@@ -1,6 +1,6 @@
 //! Requests over HTTP.
 
-use super::dto::{CountsDto, HistoryEntryDto, PageDto, RequestDto, VersionDto};
+use super::dto::{CountsDto, EligibilityDto, HistoryEntryDto, PageDto, RequestDto, VersionDto};
 use super::extract::{Query, invalid, path_uuid, path_version};
 use super::problem::Problem;
 use super::state::{State, Write, answer, read, read_one, written};
@@ -150,6 +150,15 @@ pub(super) async fn history(request: HttpRequest, state: Data<State>) -> Respons
         items: page.items.iter().map(HistoryEntryDto::from).collect(),
         next_cursor: page.next.map(|version| query.cursor_at(&name, &version)),
     }))
+}
+
+pub(super) async fn eligibility(request: HttpRequest, state: Data<State>) -> Response {
+    let (viewer, id) = (state.viewer(&request)?, request_id(&request)?);
+    let query = Query::parse(&request, &["user_id"])?;
+    let of = query.uuid("user_id")?.map(UserId);
+    let approvals = state.approvals.clone();
+    let eligibility = state.run(async move { approvals.eligibility(viewer, id, of).await }).await?;
+    Ok(read(&EligibilityDto::from(eligibility)))
 }
 
 pub(super) async fn version(request: HttpRequest, state: Data<State>) -> Response {

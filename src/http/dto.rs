@@ -1,5 +1,7 @@
 //! What goes over the wire out. Names and shapes are the contract; a snapshot of the OpenAPI document holds them.
 
+use super::problem::Problem;
+use crate::approvals::service::Eligibility;
 use crate::approvals::view::{Counts, RequestView, VersionView};
 use crate::domain::history::RequestEntry;
 use crate::domain::ids::UserId;
@@ -239,6 +241,56 @@ impl From<&VersionView> for VersionDto {
             actor_id: view.actor_id.0,
             actor_name: view.actor_name.clone(),
             created_at: rfc3339(view.created_at),
+        }
+    }
+}
+
+/// What somebody could do to a request now, and what stands in the way of the rest.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Eligibility)]
+pub(super) struct EligibilityDto {
+    pub(super) request_id: Uuid,
+    /// About whom.
+    pub(super) user_id: Uuid,
+    /// The version and status that this was judged on.
+    pub(super) version: i64,
+    #[schema(value_type = StatusDto)]
+    pub(super) status: &'static str,
+    pub(super) actions: Vec<EligibleActionDto>,
+}
+
+/// One action.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = EligibleAction)]
+pub(super) struct EligibleActionDto {
+    #[schema(value_type = ActionDto)]
+    pub(super) action: &'static str,
+    /// True: a call with this version and good input succeeds.
+    pub(super) possible: bool,
+    /// The code that a call would be refused with; null when it is possible.
+    pub(super) code: Option<&'static str>,
+    /// Why, and who could; null when it is possible.
+    pub(super) detail: Option<String>,
+}
+
+impl From<Eligibility> for EligibilityDto {
+    fn from(eligibility: Eligibility) -> Self {
+        let Eligibility { user_id, request, obstacles } = eligibility;
+        let actions = obstacles.into_iter().map(|(action, obstacle)| {
+            let problem = obstacle.map(Problem::from);
+            EligibleActionDto {
+                action: action.as_str(),
+                possible: problem.is_none(),
+                code: problem.as_ref().map(|problem| problem.code().as_str()),
+                detail: problem.map(|problem| problem.detail().to_owned()),
+            }
+        });
+        Self {
+            request_id: request.id.0,
+            user_id: user_id.0,
+            version: request.version,
+            status: request.status.as_str(),
+            actions: actions.collect(),
         }
     }
 }

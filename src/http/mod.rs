@@ -69,6 +69,7 @@ pub fn routes(config: &mut ServiceConfig) {
                 .service(resource!("/requests/{id}/send-back", POST approvals::send_back))
                 .service(resource!("/requests/{id}/withdraw", POST approvals::withdraw))
                 .service(resource!("/requests/{id}/history", GET approvals::history))
+                .service(resource!("/requests/{id}/eligibility", GET approvals::eligibility))
                 .service(resource!("/requests/{id}/versions/{version}", GET approvals::version)),
         )
         .default_service(web::to(async || Err::<HttpResponse, _>(Problem::not_found())));

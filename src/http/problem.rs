@@ -148,6 +148,12 @@ impl Problem {
         self.code
     }
 
+    /// The sentence that says what to do next.
+    #[must_use]
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// The whole answer, with the request's id in it.
     #[must_use]
     pub fn respond(&self, request_id: &str) -> HttpResponse {

@@ -2,7 +2,7 @@
 
 use super::approvals::request;
 use super::error::{corrupt, store_error};
-use crate::approvals::store::ApprovalReads;
+use crate::approvals::store::{ApprovalReads, Standing};
 use crate::approvals::view::{
     Counts, DECIDERS_SHOWN, HistoryPage, ListQuery, Page, Place, RequestView, VersionView, WaitingFor,
 };
@@ -268,6 +268,35 @@ impl ApprovalReads for PgReads {
             })
             .collect::<Result<Vec<_>, StoreError>>()?;
         Ok(Page::cut(entries, usize::from(limit), |entry| entry.version))
+    }
+
+    async fn standing(&self, of: Viewer, id: RequestId) -> Result<Option<Standing>, StoreError> {
+        let row = query!(
+            r#"SELECT display_name, is_active, can_approve, is_admin, version, created_at,
+                      EXISTS (SELECT FROM approval_history h
+                              WHERE h.organization_id = m.organization_id AND h.actor_id = m.user_id
+                                AND h.request_id = $3) AS "has_acted!"
+               FROM organization_member m WHERE organization_id = $1 AND user_id = $2"#,
+            of.organization_id.0,
+            of.user_id.0,
+            id.0,
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(store_error)?;
+        Ok(row.map(|row| Standing {
+            member: Member {
+                organization_id: of.organization_id,
+                user_id: of.user_id,
+                display_name: row.display_name,
+                is_active: row.is_active,
+                can_approve: row.can_approve,
+                is_admin: row.is_admin,
+                version: row.version,
+                created_at: row.created_at,
+            },
+            has_acted: row.has_acted,
+        }))
     }
 
     async fn version(

@@ -17,6 +17,7 @@
     reason = "a test says what is wrong by failing"
 )]
 
+mod eligibility;
 mod embedded;
 mod harness;
 
