@@ -6,7 +6,7 @@ use crate::config::Settings;
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::domain::member::MemberInput;
 use crate::pg::{NewOrganization, PgStore, create_organization, migrate};
-use crate::{demo, http, lifecycle, telemetry};
+use crate::{demo, doctor, http, lifecycle, telemetry};
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 use sqlx::ConnectOptions;
@@ -68,6 +68,13 @@ enum Command {
     /// Print the OpenAPI document.
     #[command(after_help = "Example: ringi openapi > openapi.json")]
     Openapi,
+    /// Check settings, keys, database and clock, and say how to mend what is wrong. Exit 1 when something fails.
+    #[command(after_help = "Example: ringi doctor")]
+    Doctor {
+        /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
     /// Run the PostgreSQL of its own until Ctrl-C, and print its address.
     #[command(after_help = "Example: psql \"$(ringi postgres | head -n 1)\"")]
     Postgres {
@@ -183,6 +190,7 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
             say(&token.map_err(|error| AppError::Other(format!("can't sign: {error}")))?);
         }
         Command::Openapi => say(&http::openapi::json()),
+        Command::Doctor { json } => return Ok(doctor(&settings, json).await),
         Command::Postgres { dir } => {
             if let Some(dir) = dir {
                 settings.database.embedded_dir = dir;
@@ -201,6 +209,20 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn doctor(settings: &Settings, as_json: bool) -> ExitCode {
+    let findings = doctor::examine(settings).await;
+    for finding in &findings {
+        let verdict = finding.verdict.as_str();
+        say(&if as_json {
+            json!({"subject": finding.subject, "verdict": verdict, "detail": finding.sentence}).to_string()
+        } else {
+            format!("{verdict:<8} {:<13} {}", finding.subject, finding.sentence)
+        });
+    }
+    let failed = findings.iter().any(|finding| finding.verdict == doctor::Verdict::Failure);
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 async fn migrations(settings: &Settings, check: bool) -> Result<ExitCode, AppError> {

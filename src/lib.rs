@@ -24,6 +24,7 @@ pub mod approvals;
 pub mod cli;
 pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod domain;
 pub mod http;
 pub mod lifecycle;

@@ -26,6 +26,7 @@
 //! the database's clock after the wait, to the microsecond.
 
 pub mod embedded;
+pub mod facts;
 pub mod migrate;
 
 mod approvals;
