@@ -189,7 +189,7 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
             let token = http::auth::sign(secret.as_bytes(), UserId(user), ttl);
             say(&token.map_err(|error| AppError::Other(format!("can't sign: {error}")))?);
         }
-        Command::Openapi => say(&http::openapi::json()),
+        Command::Openapi => say(http::openapi::json()),
         Command::Doctor { json } => return Ok(doctor(&settings, json).await),
         Command::Postgres { dir } => {
             if let Some(dir) = dir {

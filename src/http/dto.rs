@@ -24,38 +24,45 @@ pub(super) struct RequestDto {
     pub(super) applicant_id: Uuid,
     /// The applicant's present name.
     pub(super) applicant_name: String,
-    /// 1 to 200 Unicode scalar values.
+    /// One line, 1 to 200 Unicode scalar values.
+    #[schema(min_length = 1, max_length = 200)]
     pub(super) title: String,
-    /// Up to 10,000 Unicode scalar values.
+    /// Paragraphs, up to 10,000 Unicode scalar values.
+    #[schema(max_length = 10_000)]
     pub(super) description: String,
-    /// In the currency's minor unit.
-    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
+    /// In the currency's minor unit (yen, cents). Null: no money in it, and no currency either.
+    #[schema(required = true, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     pub(super) amount: Option<i64>,
-    /// ISO 4217.
+    /// An ISO 4217 code. Null exactly when `amount` is.
+    #[schema(required = true, pattern = "^[A-Z]{3}$")]
     pub(super) currency: Option<String>,
     #[schema(value_type = StatusDto)]
     pub(super) status: &'static str,
-    /// Counts the changes. Send it back with every write.
+    /// Counts the changes, from 1. Send it back with every write.
     #[schema(minimum = 1)]
     pub(super) version: i64,
-    /// The reason of the last decision; cleared by a submit.
+    /// The reason of the last decision (approve, reject or send back); cleared by a submit.
+    #[schema(required = true)]
     pub(super) decision_reason: Option<String>,
     /// SHA-256, in hexadecimal, over the RFC 8785 form of title, description, amount and currency.
+    #[schema(pattern = "^[0-9a-f]{64}$")]
     pub(super) content_hash: String,
     #[schema(value_type = String, format = DateTime)]
     pub(super) created_at: String,
+    /// The last change, of content or status.
     #[schema(value_type = String, format = DateTime)]
     pub(super) updated_at: String,
-    /// The last submission.
-    #[schema(value_type = Option<String>, format = DateTime)]
+    /// The last submission. Null: never submitted, so only the applicant sees it.
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     pub(super) submitted_at: Option<String>,
     /// The last approval or rejection.
-    #[schema(value_type = Option<String>, format = DateTime)]
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     pub(super) decided_at: Option<String>,
-    /// What a POST of this very caller would accept now.
+    /// What this very caller could do now: a write with the present version and good input would be accepted.
     #[schema(value_type = Vec<ActionDto>)]
     pub(super) allowed_actions: Vec<&'static str>,
-    /// Who could decide, while the request is pending.
+    /// Who could decide, while the request is pending; else null.
+    #[schema(required = true)]
     pub(super) waiting_for: Option<WaitingForDto>,
 }
 
@@ -93,8 +100,10 @@ pub(super) enum ActionDto {
 #[schema(as = WaitingFor)]
 pub(super) struct WaitingForDto {
     /// How many. Zero: the organization has nobody who could.
+    #[schema(minimum = 0)]
     pub(super) count: i64,
     /// The first 20 of them, by name.
+    #[schema(max_items = 20)]
     pub(super) members: Vec<PersonDto>,
 }
 
@@ -145,6 +154,8 @@ impl From<&RequestView> for RequestDto {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Current)]
 pub(super) struct CurrentDto {
+    /// The version to send after looking again.
+    #[schema(minimum = 1)]
     pub(super) version: i64,
     #[schema(value_type = StatusDto)]
     pub(super) status: &'static str,
@@ -175,6 +186,8 @@ impl From<&Request> for CurrentDto {
 #[schema(as = HistoryEntry)]
 pub(super) struct HistoryEntryDto {
     pub(super) request_id: Uuid,
+    /// The version that this change made.
+    #[schema(minimum = 1)]
     pub(super) version: i64,
     pub(super) actor_id: Uuid,
     /// The name as of then.
@@ -182,12 +195,15 @@ pub(super) struct HistoryEntryDto {
     #[schema(value_type = ActionDto)]
     pub(super) action: &'static str,
     /// Null for the creation.
-    #[schema(value_type = Option<StatusDto>)]
+    #[schema(required = true, value_type = Option<StatusDto>)]
     pub(super) from_status: Option<&'static str>,
     #[schema(value_type = StatusDto)]
     pub(super) to_status: &'static str,
+    /// What the actor gave as a reason; always there for `reject` and `send_back`.
+    #[schema(required = true)]
     pub(super) reason: Option<String>,
-    /// Names exactly the content that was judged.
+    /// Names exactly the content that was judged: the `content_hash` of `versions/{version}`.
+    #[schema(pattern = "^[0-9a-f]{64}$")]
     pub(super) content_hash: String,
     #[schema(value_type = String, format = DateTime)]
     pub(super) occurred_at: String,
@@ -214,11 +230,17 @@ impl From<&RequestEntry> for HistoryEntryDto {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = RequestVersion)]
 pub(super) struct VersionDto {
+    #[schema(minimum = 1)]
     pub(super) version: i64,
     pub(super) title: String,
     pub(super) description: String,
+    /// In the currency's minor unit.
+    #[schema(required = true, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     pub(super) amount: Option<i64>,
+    /// An ISO 4217 code. Null exactly when `amount` is.
+    #[schema(required = true, pattern = "^[A-Z]{3}$")]
     pub(super) currency: Option<String>,
+    #[schema(pattern = "^[0-9a-f]{64}$")]
     pub(super) content_hash: String,
     /// Who made this version.
     pub(super) actor_id: Uuid,
@@ -295,13 +317,47 @@ impl From<Eligibility> for EligibilityDto {
     }
 }
 
-/// How many requests there are, per view and status, zeros included.
+/// How many requests there are, per view and status, zeros included: as many as a walk through the list shows.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Counts)]
 pub(super) struct CountsDto {
+    /// Those that the caller applies for.
+    #[schema(value_type = CountsByStatusDto)]
     pub(super) mine: BTreeMap<&'static str, i64>,
+    /// Those that the caller could decide now.
+    #[schema(value_type = InboxCountDto)]
     pub(super) inbox: BTreeMap<&'static str, i64>,
+    /// Those that the caller may see.
+    #[schema(value_type = CountsByStatusDto)]
     pub(super) all: BTreeMap<&'static str, i64>,
+}
+
+/// One number for each status.
+#[derive(Debug, ToSchema)]
+#[schema(as = CountsByStatus)]
+#[expect(dead_code, reason = "the schema of a map whose keys are all that `Status::as_str` writes")]
+pub(super) struct CountsByStatusDto {
+    #[schema(minimum = 0)]
+    pub(super) draft: i64,
+    #[schema(minimum = 0)]
+    pub(super) pending: i64,
+    #[schema(minimum = 0)]
+    pub(super) approved: i64,
+    #[schema(minimum = 0)]
+    pub(super) rejected: i64,
+    #[schema(minimum = 0)]
+    pub(super) returned: i64,
+    #[schema(minimum = 0)]
+    pub(super) withdrawn: i64,
+}
+
+/// What waits for a decision of the caller: only pending requests do.
+#[derive(Debug, ToSchema)]
+#[schema(as = InboxCount)]
+#[expect(dead_code, reason = "the schema of a map with one key")]
+pub(super) struct InboxCountDto {
+    #[schema(minimum = 0)]
+    pub(super) pending: i64,
 }
 
 impl From<&Counts> for CountsDto {
@@ -315,11 +371,13 @@ impl From<&Counts> for CountsDto {
     }
 }
 
-/// A page of a list. `next_cursor` is null on the last one.
+/// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Page)]
 pub(super) struct PageDto<T> {
     pub(super) items: Vec<T>,
-    /// Send it as `cursor`, with the same filters, for the next page.
+    /// Send it as `cursor`, with the same filters, for the next page. Null on the last page.
+    #[schema(required = true)]
     pub(super) next_cursor: Option<String>,
 }
 
@@ -327,12 +385,18 @@ pub(super) struct PageDto<T> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Member)]
 pub(super) struct MemberDto {
+    /// The `sub` of the person's tokens.
     pub(super) user_id: Uuid,
-    /// 1 to 200 Unicode scalar values.
+    /// One line, 1 to 200 Unicode scalar values.
+    #[schema(min_length = 1, max_length = 200)]
     pub(super) display_name: String,
+    /// A member who is not active may do nothing and sees nothing.
     pub(super) is_active: bool,
+    /// May decide on other people's requests.
     pub(super) can_approve: bool,
+    /// May administer members, and sees every request that was ever submitted.
     pub(super) is_admin: bool,
+    /// Counts the changes of this member, from 1.
     #[schema(minimum = 1)]
     pub(super) version: i64,
 }
@@ -354,7 +418,9 @@ impl From<&Member> for MemberDto {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Me)]
 pub(super) struct MeDto {
+    /// The token's `sub`.
     pub(super) user_id: Uuid,
+    /// Every organization that the caller is or was a member of; empty for an unknown person.
     pub(super) memberships: Vec<MembershipDto>,
 }
 
@@ -364,11 +430,15 @@ pub(super) struct MeDto {
 pub(super) struct MembershipDto {
     pub(super) organization_id: Uuid,
     pub(super) organization_name: String,
-    /// IANA name.
+    /// An IANA name, such as `Asia/Tokyo`.
     pub(super) time_zone: String,
+    /// The caller's name there.
     pub(super) display_name: String,
+    /// False: every other call in this organization answers `not_a_member`.
     pub(super) is_active: bool,
+    /// May decide on other people's requests.
     pub(super) can_approve: bool,
+    /// May administer members, and sees every request that was ever submitted.
     pub(super) is_admin: bool,
 }
 
@@ -391,21 +461,26 @@ impl From<&Membership> for MembershipDto {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub(super) struct ProblemDto {
+    /// `urn:ringi:problem:` and the code.
     pub(super) r#type: String,
+    /// What the code means, the same every time.
     pub(super) title: String,
+    /// The same as the answer's status.
+    #[schema(minimum = 400, maximum = 599)]
     pub(super) status: u16,
     /// What to do next.
     pub(super) detail: String,
-    /// Stable.
+    /// What a program decides by. Once released, a code never changes its meaning.
     pub(super) code: String,
     /// The same as in the `X-Request-Id` header and in the log.
     pub(super) request_id: String,
     /// For `validation_failed` and `unknown_field`: what is wrong where.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<ViolationDto>, required = false)]
     pub(super) errors: Option<Vec<ViolationDto>>,
     /// For `request_changed` and `invalid_transition`: a `Current`. For `member_changed`: a `Member`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Object, required = false)]
     pub(super) current: Option<serde_json::Value>,
 }
 
@@ -413,10 +488,11 @@ pub(super) struct ProblemDto {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Violation)]
 pub(super) struct ViolationDto {
-    /// A JSON pointer into the body.
+    /// A JSON pointer (RFC 6901) into the body, such as `/title`.
     pub(super) pointer: String,
-    /// Stable.
+    /// Stable. The conventions list them.
     pub(super) code: String,
+    /// What would be right. Never repeats the value.
     pub(super) detail: String,
 }
 

@@ -1,0 +1,189 @@
+//! **Every operation, on one screen.** What all operations of a kind have in common (parameters, headers, codes) is
+//! added by rule; a row says only what is its own.
+
+use crate::http::problem::Code;
+
+/// What an operation answers when it succeeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// 200 with one thing and its `ETag`, or 304.
+    One(&'static str),
+    /// 200 with a page of things.
+    Page(&'static str),
+    /// 200 with figures, which have no `ETag`.
+    Figures(&'static str),
+    /// 201 with a new thing, its place and its `ETag`.
+    Made(&'static str),
+    /// 200 with the thing as it stands after a write.
+    Done(&'static str),
+    /// 200 without a token, in this media type.
+    Public(&'static str),
+    /// 200 or 503 without a token: a yes or no for balancers.
+    Ready,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    pub(super) id: &'static str,
+    pub(super) tag: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) detail: &'static str,
+    /// Query parameters besides those of every page.
+    pub(super) filters: &'static [&'static str],
+    /// The schema of the body.
+    pub(super) body: Option<&'static str>,
+    pub(super) answer: Answer,
+    /// The codes that no rule adds.
+    codes: &'static [Code],
+}
+
+const fn read(path: &'static str, id: &'static str, tag: &'static str, answer: Answer) -> Operation {
+    let (summary, detail, filters, codes) = ("", "", &[], &[]);
+    Operation { method: "get", path, id, tag, summary, detail, filters, body: None, answer, codes }
+}
+
+const fn post(
+    path: &'static str,
+    id: &'static str,
+    tag: &'static str,
+    body: &'static str,
+    answer: Answer,
+) -> Operation {
+    Operation { method: "post", body: Some(body), ..read(path, id, tag, answer) }
+}
+
+const fn put(path: &'static str, id: &'static str, tag: &'static str, body: &'static str, answer: Answer) -> Operation {
+    Operation { method: "put", ..post(path, id, tag, body, answer) }
+}
+
+impl Operation {
+    const fn says(self, summary: &'static str, detail: &'static str) -> Self {
+        Self { summary, detail, ..self }
+    }
+
+    const fn filtered(self, filters: &'static [&'static str]) -> Self {
+        Self { filters, ..self }
+    }
+
+    const fn codes(self, codes: &'static [Code]) -> Self {
+        Self { codes, ..self }
+    }
+
+    pub(super) const fn is_public(&self) -> bool {
+        matches!(self.answer, Answer::Public(_) | Answer::Ready)
+    }
+
+    /// A write to a thing that exists: it needs the version that its author saw.
+    const fn changes(&self) -> bool {
+        matches!(self.answer, Answer::Done(_))
+    }
+
+    /// Every problem that this operation can answer, in the order of the table of codes.
+    pub(super) fn problems(&self) -> impl Iterator<Item = Code> {
+        let (operation, private) = (*self, !self.is_public());
+        let one_thing = self.path.contains("{id}") || self.path.contains("{user}");
+        Code::ALL.iter().copied().filter(move |code| match code {
+            // The path answers to the methods that it does not list.
+            Code::MethodNotAllowed | Code::Internal => true,
+            Code::Unauthenticated | Code::InvalidQuery | Code::Busy => private,
+            Code::NotAMember | Code::InvalidPath => operation.path.contains("{org}"),
+            Code::NotFound => one_thing,
+            Code::MalformedJson
+            | Code::InvalidIdempotencyKey
+            | Code::RequestTimeout
+            | Code::IdempotencyInProgress
+            | Code::PayloadTooLarge
+            | Code::UnsupportedMediaType
+            | Code::ValidationFailed
+            | Code::UnknownField
+            | Code::IdempotencyKeyReused
+            | Code::OutcomeUnknown => operation.body.is_some(),
+            Code::VersionRequired => operation.changes(),
+            Code::Forbidden
+            | Code::SelfApprovalForbidden
+            | Code::RequestChanged
+            | Code::InvalidTransition
+            | Code::LastAdmin
+            | Code::AlreadyAMember
+            | Code::MemberChanged => operation.codes.contains(code),
+        })
+    }
+}
+
+/// The groups, in the order in which a reader meets them.
+pub(super) const TAGS: &[(&str, &str)] = &[
+    (ME, "Who the token belongs to, and where this person is a member."),
+    (REQUESTS, "Writing, submitting, deciding, and looking at requests."),
+    (MEMBERS, "People and their rights in an organization. For administrators."),
+    (OPERATIONS_TAG, "For balancers, Prometheus and readers. Without a token."),
+];
+const ME: &str = "Me";
+const REQUESTS: &str = "Requests";
+const MEMBERS: &str = "Members";
+const OPERATIONS_TAG: &str = "Operations";
+
+const FILTERS: &[&str] = &["view", "status", "applicant_id", "q", "updated_since"];
+const OWN: &[Code] = &[Code::Forbidden, Code::RequestChanged, Code::InvalidTransition];
+const DECISION: &[Code] =
+    &[Code::Forbidden, Code::SelfApprovalForbidden, Code::RequestChanged, Code::InvalidTransition];
+
+macro_rules! org {
+    ($path:literal) => {
+        concat!("/api/v1/organizations/{org}", $path)
+    };
+}
+
+/// The table. A test compares its methods and paths with `http::routes`.
+#[rustfmt::skip]
+pub(super) const OPERATIONS: &[Operation] = &[
+    read("/api/v1/me", "getMe", ME, Answer::One("Me"))
+        .says("The caller and his memberships", "Memberships that were deactivated are listed, too: `is_active` says so."),
+    post(org!("/requests"), "createRequest", REQUESTS, "NewRequest", Answer::Made("Request"))
+        .says("Begin a draft", "Any active member may. The answer is a `draft` in version 1, which only its applicant sees."),
+    read(org!("/requests"), "listRequests", REQUESTS, Answer::Page("RequestPage")).filtered(FILTERS)
+        .says("A page of requests", "Newest first by creation, which never changes, so a walk is stable while people work. What the caller may not see is not there."),
+    read(org!("/requests/counts"), "countRequests", REQUESTS, Answer::Figures("Counts"))
+        .says("How many requests there are", "Per view and status, from the same rule as the list."),
+    read(org!("/requests/{id}"), "getRequest", REQUESTS, Answer::One("Request"))
+        .says("One request", "`allowed_actions` says what this very caller could do to it now."),
+    put(org!("/requests/{id}"), "editRequest", REQUESTS, "RequestContent", Answer::Done("Request")).codes(OWN)
+        .says("Replace the content", "The applicant, while it is `draft` or `returned`. Content that is what it was already makes no new version."),
+    post(org!("/requests/{id}/submit"), "submitRequest", REQUESTS, "Seen", Answer::Done("Request")).codes(OWN)
+        .says("Ask for a decision", "The applicant, from `draft` or `returned`. It is `pending` then, and clears `decision_reason`."),
+    post(org!("/requests/{id}/approve"), "approveRequest", REQUESTS, "SeenAndReason", Answer::Done("Request")).codes(DECISION)
+        .says("Decide: yes", "Who has `can_approve` and did not write it, from `pending`. Final."),
+    post(org!("/requests/{id}/reject"), "rejectRequest", REQUESTS, "SeenAndNeededReason", Answer::Done("Request")).codes(DECISION)
+        .says("Decide: no", "As approve, but with a reason. Final."),
+    post(org!("/requests/{id}/send-back"), "sendBackRequest", REQUESTS, "SeenAndNeededReason", Answer::Done("Request")).codes(DECISION)
+        .says("Ask the applicant to change something", "As approve, but with a reason. It is `returned` then, and the applicant may edit and submit it again."),
+    post(org!("/requests/{id}/withdraw"), "withdrawRequest", REQUESTS, "SeenAndReason", Answer::Done("Request")).codes(OWN)
+        .says("Take the request back", "The applicant, from `draft`, `returned` or `pending`. Final."),
+    read(org!("/requests/{id}/history"), "getRequestHistory", REQUESTS, Answer::Page("HistoryPage"))
+        .says("What happened to a request", "One row for each version, oldest first. Rows are never changed or deleted."),
+    read(org!("/requests/{id}/versions/{version}"), "getRequestVersion", REQUESTS, Answer::One("RequestVersion"))
+        .says("The content as it stood at a version", "For every version from 1 to the present one; a submit or a decision leaves the content as it was."),
+    read(org!("/members"), "listMembers", MEMBERS, Answer::Page("MemberPage")).codes(&[Code::Forbidden])
+        .says("A page of members", "By the time of joining, which never changes. Deactivated members stay on the list."),
+    post(org!("/members"), "addMember", MEMBERS, "NewMember", Answer::Made("Member")).codes(&[Code::Forbidden, Code::AlreadyAMember])
+        .says("Add a member", "A person whose tokens have this `user_id` as `sub`."),
+    read(org!("/members/{user}"), "getMember", MEMBERS, Answer::One("Member")).codes(&[Code::Forbidden])
+        .says("One member", ""),
+    put(org!("/members/{user}"), "changeMember", MEMBERS, "MemberChange", Answer::Done("Member"))
+        .codes(&[Code::Forbidden, Code::MemberChanged, Code::LastAdmin])
+        .says("Change a member's name and rights", "Nobody is ever deleted: deactivate with `is_active: false`. The last active administrator stays one."),
+    read("/", "getIndex", OPERATIONS_TAG, Answer::Public("text/html"))
+        .says("What this is, and where to go", ""),
+    read("/docs", "getDocs", OPERATIONS_TAG, Answer::Public("text/html"))
+        .says("This document as a page", ""),
+    read("/openapi.json", "getOpenApi", OPERATIONS_TAG, Answer::Public("application/json"))
+        .says("This document", "OpenAPI 3.1. `ringi openapi` prints the same."),
+    read("/health/live", "getLiveness", OPERATIONS_TAG, Answer::Public("Health"))
+        .says("Does the process run?", "Never asks the database: a restart would not mend that."),
+    read("/health/ready", "getReadiness", OPERATIONS_TAG, Answer::Ready)
+        .says("Should requests be sent here?", "Yes while the database answers, its schema is as new as this program, and nobody asked for a stop."),
+    read("/metrics", "getMetrics", OPERATIONS_TAG, Answer::Public("text/plain"))
+        .says("Figures for Prometheus", "Keep this path from the outside at the proxy."),
+];

@@ -1,0 +1,240 @@
+//! What the operations refer to: bodies in, things out, parameters and headers.
+//!
+//! Things out are derived from the types that are written. Bodies in have no types, since they are taken apart member
+//! by member (see `body`); they stand here.
+
+use crate::domain::content::AMOUNT_MAX;
+use crate::domain::request::Status;
+use crate::domain::text::{DESCRIPTION_MAX, LINE_MAX, REASON_MAX};
+use crate::http::dto::{CountsDto, CurrentDto, HistoryEntryDto, MeDto, MemberDto, PageDto, ProblemDto, RequestDto};
+use crate::http::dto::{VersionDto, ViolationDto};
+use serde_json::{Map, Value, json};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+/// `components.schemas`.
+pub(super) fn schemas() -> Value {
+    let mut found = Vec::new();
+    derived::<RequestDto>(&mut found);
+    derived::<CurrentDto>(&mut found);
+    derived::<HistoryEntryDto>(&mut found);
+    derived::<VersionDto>(&mut found);
+    derived::<CountsDto>(&mut found);
+    derived::<MemberDto>(&mut found);
+    derived::<MeDto>(&mut found);
+    derived::<ViolationDto>(&mut found);
+    derived::<ProblemDto>(&mut found);
+    found.push(("RequestPage".to_owned(), PageDto::<RequestDto>::schema()));
+    found.push(("HistoryPage".to_owned(), PageDto::<HistoryEntryDto>::schema()));
+    found.push(("MemberPage".to_owned(), PageDto::<MemberDto>::schema()));
+    let mut schemas: Map<String, Value> = found.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
+    schemas.extend(bodies());
+    let health = json!({"type": "object", "required": ["status"],
+        "properties": {"status": {"type": "string", "enum": ["live", "ready", "not_ready"]}}});
+    schemas.insert("Health".to_owned(), health);
+    Value::Object(schemas)
+}
+
+/// A type's schema with those that it refers to.
+fn derived<T: ToSchema>(found: &mut Vec<(String, RefOr<Schema>)>) {
+    T::schemas(found);
+    found.push((T::name().into_owned(), T::schema()));
+}
+
+/// A body: an object with these members and no others.
+fn body(description: &str, required: &[&str], properties: &[(&str, Value)], example: &Value) -> Value {
+    let properties: Map<String, Value> =
+        properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    json!({"type": "object", "description": description, "required": required, "properties": properties,
+           "additionalProperties": false, "examples": [example]})
+}
+
+fn bodies() -> impl Iterator<Item = (String, Value)> {
+    let version = json!({"type": "integer", "format": "int64", "minimum": 1,
+        "description": "The version that the author saw."});
+    let title = json!({"type": "string", "minLength": 1, "maxLength": LINE_MAX,
+        "description": "One line: no control characters, not blank. Nothing is trimmed."});
+    let description = |or_null: bool| {
+        json!({"type": if or_null { json!(["string", "null"]) } else { json!("string") }, "maxLength": DESCRIPTION_MAX,
+            "description": "Paragraphs: no control characters but TAB and LF."})
+    };
+    let amount = json!({"type": ["integer", "null"], "format": "int64", "minimum": 0, "maximum": AMOUNT_MAX,
+        "description": "In the currency's minor unit, written without fraction or exponent. Both amount and currency, or neither."});
+    let currency = json!({"type": ["string", "null"], "pattern": "^[A-Z]{3}$",
+        "description": "An active ISO 4217 code in capitals."});
+    let reason = |or_null: bool| {
+        json!({"type": if or_null { json!(["string", "null"]) } else { json!("string") },
+            "minLength": 1, "maxLength": REASON_MAX,
+            "description": "Paragraphs: no control characters but TAB and LF, not blank."})
+    };
+    let user = json!({"type": "string", "format": "uuid", "description": "The `sub` of the person's tokens."});
+    let flag = |description: &str| json!({"type": "boolean", "description": description});
+    let rights = [
+        ("display_name", title.clone()),
+        ("is_active", flag("A member who is not active may do nothing and sees nothing.")),
+        ("can_approve", flag("May decide on other people's requests.")),
+        ("is_admin", flag("May administer members, and sees every request that was ever submitted.")),
+    ];
+    let rights_needed = ["display_name", "is_active", "can_approve", "is_admin"];
+
+    let content =
+        json!({"title": "大阪出張費", "description": "Two days, one night.", "amount": 48_600, "currency": "JPY"});
+    let with = |base: &Value, name: &str, value: Value| {
+        let mut example = base.as_object().cloned().unwrap_or_default();
+        example.insert(name.to_owned(), value);
+        Value::Object(example)
+    };
+    let person = json!({"display_name": "Aiko Tanaka", "is_active": true, "can_approve": false, "is_admin": false});
+    let user_example = json!("0197c0de-0000-7000-8000-000000000101");
+    let seen = json!({"version": 2});
+
+    let mut money = vec![("amount", amount), ("currency", currency)];
+    let mut new_request = vec![("title", title.clone()), ("description", description(true))];
+    new_request.extend(money.clone());
+    let mut new_content = vec![("version", version.clone()), ("title", title), ("description", description(false))];
+    new_content.append(&mut money);
+
+    [
+        ("NewRequest", body("A request to begin.", &["title"], &new_request, &content)),
+        (
+            "RequestContent",
+            body(
+                "The whole content anew.",
+                &["version", "title", "description", "amount", "currency"],
+                &new_content,
+                &with(&content, "version", json!(1)),
+            ),
+        ),
+        ("Seen", body("Which version the author saw.", &["version"], &[("version", version.clone())], &seen)),
+        (
+            "SeenAndReason",
+            body(
+                "Which version the author saw, and why, if he likes.",
+                &["version"],
+                &[("version", version.clone()), ("reason", reason(true))],
+                &with(&seen, "reason", json!("Within the budget.")),
+            ),
+        ),
+        (
+            "SeenAndNeededReason",
+            body(
+                "Which version the author saw, and why.",
+                &["version", "reason"],
+                &[("version", version.clone()), ("reason", reason(false))],
+                &with(&seen, "reason", json!("Which hotel?")),
+            ),
+        ),
+        (
+            "NewMember",
+            body(
+                "A person with rights.",
+                &[&["user_id"], &rights_needed[..]].concat(),
+                &[&[("user_id", user)], &rights[..]].concat(),
+                &with(&person, "user_id", user_example),
+            ),
+        ),
+        (
+            "MemberChange",
+            body(
+                "The whole member anew.",
+                &[&["version"], &rights_needed[..]].concat(),
+                &[&[("version", version)], &rights[..]].concat(),
+                &with(&person, "version", json!(1)),
+            ),
+        ),
+    ]
+    .into_iter()
+    .map(|(name, schema)| (name.to_owned(), schema))
+}
+
+/// `components.parameters`, named as they are sent.
+pub(super) fn parameters() -> Value {
+    let uuid = json!({"type": "string", "format": "uuid"});
+    let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
+    let rows: &[(&str, &str, Value, &str)] = &[
+        ("path", "org", uuid.clone(), "The organization."),
+        ("path", "id", uuid.clone(), "The request."),
+        ("path", "user", uuid.clone(), "The member's user id."),
+        ("path", "version", json!({"type": "integer", "format": "int64", "minimum": 1}), "A version of the request."),
+        (
+            "query",
+            "limit",
+            json!({"type": "integer", "minimum": 1, "maximum": 200, "default": 50}),
+            "How many items at most.",
+        ),
+        ("query", "cursor", json!({"type": "string"}), "The `next_cursor` of the page before, under the same filters."),
+        (
+            "query",
+            "view",
+            json!({"type": "string", "enum": ["mine", "inbox", "all"], "default": "all"}),
+            "`mine`: those that the caller applies for. `inbox`: exactly those that the caller could decide now. `all`: those that the caller may see.",
+        ),
+        ("query", "status", json!({"type": "string", "enum": statuses}), "Only those in this status."),
+        ("query", "applicant_id", uuid, "Only those of this applicant."),
+        (
+            "query",
+            "q",
+            json!({"type": "string", "minLength": 1, "maxLength": 200}),
+            "Only those with this text in title or description, without regard to case. Literal: `%` and `_` are characters.",
+        ),
+        (
+            "query",
+            "updated_since",
+            json!({"type": "string", "format": "date-time"}),
+            "Only those whose last change was at this time or later; from 1970 to 2199. A `+` in it must be percent-encoded.",
+        ),
+        (
+            "header",
+            "Idempotency-Key",
+            json!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}),
+            "Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes.",
+        ),
+        (
+            "header",
+            "If-None-Match",
+            json!({"type": "string"}),
+            "An `ETag` that the caller has: 304 when it is still the same.",
+        ),
+        (
+            "header",
+            "X-Request-Id",
+            json!({"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$"}),
+            "The caller's id for this call. One that is not of this form is replaced, not refused.",
+        ),
+    ];
+    let parameter = |(place, name, schema, description): &(&str, &str, Value, &str)| {
+        let value = json!({"name": name, "in": place, "required": *place == "path", "description": description, "schema": schema});
+        ((*name).to_owned(), value)
+    };
+    Value::Object(rows.iter().map(parameter).collect())
+}
+
+/// `components.headers`.
+pub(super) fn headers() -> Value {
+    let text = json!({"type": "string"});
+    let rows = [
+        (
+            "ETag",
+            text.clone(),
+            "Opaque: names this very answer, the caller's rights included. For `If-None-Match`; a write takes the `version`, not this.",
+        ),
+        ("Location", json!({"type": "string", "format": "uri-reference"}), "The path of what was made."),
+        (
+            "Idempotency-Replayed",
+            json!({"type": "string", "const": "true"}),
+            "There when this is the first call's answer again, and nothing was done now.",
+        ),
+        (
+            "X-Request-Id",
+            text.clone(),
+            "The id of this call, the caller's or a new one; the same as `request_id` in a problem and in the log.",
+        ),
+        ("Retry-After", json!({"type": "integer", "minimum": 1}), "Seconds to wait before sending it again."),
+        ("WWW-Authenticate", text.clone(), "`Bearer`, and what is wrong (RFC 6750)."),
+        ("Allow", text, "The methods that the path knows."),
+    ];
+    let header = |(name, schema, description): (&str, Value, &str)| {
+        (name.to_owned(), json!({"description": description, "schema": schema}))
+    };
+    Value::Object(rows.into_iter().map(header).collect())
+}
