@@ -21,4 +21,5 @@ mod eligibility;
 mod embedded;
 mod harness;
 
+mod contract;
 mod life;

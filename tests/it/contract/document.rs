@@ -1,0 +1,289 @@
+//! The document against the routes and against what a real server answers.
+
+use super::read;
+use super::schema::breaks;
+use crate::harness::{Answer, App, Person, id_of, version_of};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::Method;
+use ringi::http::problem::Code;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use uuid::Uuid;
+
+fn document() -> Value {
+    serde_json::from_str(ringi::http::openapi::json()).unwrap()
+}
+
+/// Every (method, path) with its operation.
+fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let paths = document["paths"].as_object().unwrap();
+    paths
+        .iter()
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().unwrap();
+            methods.iter().map(move |(method, operation)| (method.to_uppercase(), path.clone(), operation.clone()))
+        })
+        .collect()
+}
+
+/// What a value refers to.
+fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    match value["$ref"].as_str() {
+        Some(reference) => document.pointer(&reference[1..]).unwrap_or_else(|| panic!("{reference} leads nowhere")),
+        None => value,
+    }
+}
+
+/// The routes, as the route table is written: resources, and resources within one scope.
+fn routes() -> BTreeSet<(String, String)> {
+    let source = read("src/http/mod.rs");
+    let table = source.split_once("pub fn routes(").unwrap().1.split_once("\n}").unwrap().0;
+    let (outer, rest) = table.split_once("web::scope(\"").unwrap();
+    let (scope, rest) = rest.split_once('"').unwrap();
+    let (inner, after) = rest.split_once("\n        )").unwrap();
+    let mut routes = BTreeSet::new();
+    for (scope, part) in [("", outer), (scope, inner), ("", after)] {
+        for resource in part.split("resource!(\"").skip(1) {
+            let (path, methods) = resource.split_once('"').unwrap();
+            let methods = methods.split_once(')').unwrap().0.split([',', ' ']);
+            for method in methods.filter(|word| !word.is_empty() && word.chars().all(char::is_uppercase)) {
+                routes.insert((method.to_owned(), format!("{scope}{path}")));
+            }
+        }
+    }
+    let read = table.matches("resource!(").count() + table.matches("web::scope(").count();
+    assert_eq!(table.matches(".service(").count(), read, "a service that this reader does not know");
+    assert_eq!(table.matches("web::scope(").count(), 1, "this reader knows one scope");
+    routes
+}
+
+#[test]
+fn every_route_is_documented_and_every_documented_operation_is_a_route() {
+    let documented: BTreeSet<_> = operations(&document()).into_iter().map(|(method, path, _)| (method, path)).collect();
+    let routes = routes();
+    assert!(routes.len() > 20, "{routes:?}");
+    let undocumented: Vec<_> = routes.difference(&documented).collect();
+    let unknown: Vec<_> = documented.difference(&routes).collect();
+    assert!(undocumented.is_empty() && unknown.is_empty(), "undocumented: {undocumented:?}, no route: {unknown:?}");
+}
+
+#[test]
+fn every_code_is_documented_where_it_can_be_met() {
+    let document = document();
+    let mut used = BTreeSet::new();
+    for (method, path, operation) in operations(&document) {
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            let schema = &resolve(&document, response)["content"]["application/problem+json"]["schema"];
+            for code in schema["properties"]["code"]["enum"].as_array().into_iter().flatten() {
+                let code = Code::ALL.iter().find(|known| known.as_str() == code).unwrap();
+                assert_eq!(code.status().to_string(), *status, "{method} {path} {code:?}");
+                used.insert(code.as_str());
+            }
+        }
+    }
+    assert_eq!(used, Code::ALL.iter().map(|code| code.as_str()).collect());
+}
+
+#[test]
+fn operation_ids_are_unique_and_references_lead_somewhere() {
+    let document = document();
+    let ids: Vec<_> =
+        operations(&document).iter().map(|(.., o)| o["operationId"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
+    let text = ringi::http::openapi::json();
+    for (at, _) in text.match_indices("\"#/") {
+        let reference = text[at + 2..].split_once('"').unwrap().0;
+        assert!(document.pointer(reference).is_some(), "{reference} leads nowhere");
+    }
+    for (path, _) in document["paths"].as_object().unwrap() {
+        let braces = path.matches('{').count();
+        for (method, p, operation) in operations(&document).iter().filter(|(_, p, _)| p == path) {
+            let named = operation["parameters"].as_array().unwrap().iter().map(|p| resolve(&document, p));
+            assert_eq!(named.filter(|p| p["in"] == "path").count(), braces, "{method} {p}");
+        }
+    }
+}
+
+#[test]
+fn the_page_names_every_operation_and_needs_nothing_from_elsewhere() {
+    let html = ringi::http::openapi::html();
+    for (_, path, operation) in operations(&document()) {
+        assert!(html.contains(&format!("id=\"{}\"", operation["operationId"].as_str().unwrap())), "{path}");
+    }
+    for code in Code::ALL {
+        assert!(html.contains(code.as_str()), "{code:?}");
+    }
+    for (at, _) in html.match_indices("href=\"#") {
+        let id = html[at + 7..].split_once('"').unwrap().0;
+        assert!(html.contains(&format!("id=\"{id}\"")), "#{id} leads nowhere");
+    }
+    for foreign in ["<script", "src=", "style=\"", "http://", "@import", "url("] {
+        assert!(!html.contains(foreign), "{foreign}");
+    }
+}
+
+/// Without a token, what is known says 401 (or answers, when it is public), and what is not known says 404.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_documented_operation_is_served_and_asks_for_a_token_unless_it_is_public() {
+    let app = App::start().await;
+    let (document, id) = (document(), Uuid::nil().to_string());
+    let filled = |path: &str| {
+        let with_version = path.replace("{version}", "1");
+        with_version
+            .split('{')
+            .map(|part| part.split_once('}').map_or(part.to_owned(), |(_, rest)| format!("{id}{rest}")))
+            .collect::<String>()
+    };
+    for (method, path, operation) in operations(&document) {
+        let url = format!("{}{}", app.address, filled(&path));
+        let answer = Answer::of(app.http.request(method.parse().unwrap(), url)).await;
+        let expected = if operation["security"] == json!([]) { 200 } else { 401 };
+        assert_eq!(answer.status, expected, "{method} {path}: {}", answer.text);
+        held(&document, &method, &path, &answer);
+    }
+    let nowhere = Answer::of(app.http.get(format!("{}/api/v1/nowhere", app.address))).await;
+    nowhere.expect_problem(404, "not_found");
+    for page in ["/", "/docs"] {
+        let answer = Answer::of(app.http.get(format!("{}{page}", app.address))).await.expect_status(200);
+        let style = answer.text.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+        let hash = STANDARD.encode(Sha256::digest(style));
+        let policy = answer.header("content-security-policy");
+        assert!(policy.contains(&format!("style-src 'sha256-{hash}'")) && !policy.contains("unsafe"), "{policy}");
+    }
+    app.stop().await;
+}
+
+/// Holds an answer against the operation's document: status, media type, headers and body.
+#[track_caller]
+fn held(document: &Value, method: &str, path: &str, answer: &Answer) {
+    let operation = &document["paths"][path][method.to_lowercase()];
+    assert!(operation.is_object(), "{method} {path} is not documented");
+    let status = answer.status.as_u16().to_string();
+    let response = resolve(document, &operation["responses"][status.as_str()]);
+    assert!(response.is_object(), "{method} {path} does not document {status}: {}", answer.text);
+    for name in response["headers"].as_object().into_iter().flatten().map(|(name, _)| name) {
+        let sometimes = ["Idempotency-Replayed", "Retry-After"].contains(&name.as_str());
+        assert!(sometimes || !answer.header(name).is_empty(), "{method} {path} {status}: {name} is missing");
+    }
+    let media = answer.header("content-type").split(';').next().unwrap();
+    let Some(contents) = response["content"].as_object() else {
+        assert_eq!((media, answer.text.as_str()), ("", ""), "{method} {path} {status}");
+        return;
+    };
+    let content = contents.get(media).unwrap_or_else(|| panic!("{method} {path} {status}: {media} is not documented"));
+    if media.ends_with("json") {
+        let broken = breaks(document, &content["schema"], &answer.body);
+        assert!(broken.is_empty(), "{method} {path} {status}: {broken:#?}\n{}", answer.text);
+    }
+}
+
+/// A walk through the calls: each answer, good or bad, is as documented.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_answered_is_what_is_documented() {
+    let app = App::start().await;
+    let document = document();
+    let (aiko, ben) = (app.applicant().await, app.approver().await);
+    let mut told = BTreeSet::new();
+    let mut meet = |person: &Person, method: &str, template: &str, answer: Answer| {
+        let path = match template.strip_prefix('/') {
+            Some(_) => template.to_owned(),
+            None => format!("/api/v1/organizations/{{org}}/{template}"),
+        };
+        held(&document, method, &path, &answer);
+        told.insert(format!("{} {}", answer.status.as_u16(), answer.body["code"].as_str().unwrap_or("-")));
+        assert!(answer.status != 500, "{}: {}", person.name, answer.text);
+        answer.body
+    };
+
+    let content = json!({"title": "Desk", "description": "Oak", "amount": 12_000, "currency": "JPY"});
+    let made = meet(&aiko, "POST", "requests", aiko.post("requests", content).await);
+    let one = format!("requests/{}", id_of(&made));
+    meet(&aiko, "GET", "/api/v1/me", aiko.read("/api/v1/me").await);
+    for (template, path) in [
+        ("requests", "requests?view=mine&status=draft&limit=1&q=oak".to_owned()),
+        ("requests/counts", "requests/counts".to_owned()),
+        ("requests/{id}", one.clone()),
+        ("requests/{id}/history", format!("{one}/history")),
+        ("requests/{id}/versions/{version}", format!("{one}/versions/1")),
+        ("requests/{id}", format!("requests/{}", Uuid::nil())),
+        ("requests/{id}", "requests/x".to_owned()),
+        ("requests", "requests?limit=x".to_owned()),
+        ("members", "members".to_owned()),
+    ] {
+        meet(&aiko, "GET", template, aiko.read(&path).await);
+    }
+    let etag = aiko.get(&made).await.header("etag").to_owned();
+    let known = aiko.request(Method::GET, &one).header("If-None-Match", etag);
+    meet(&aiko, "GET", "requests/{id}", Answer::of(known).await);
+
+    let edited = meet(&aiko, "PUT", "requests/{id}", aiko.edit(&made, "Standing desk").await);
+    meet(&aiko, "PUT", "requests/{id}", aiko.edit(&made, "Too late").await);
+    meet(&aiko, "PUT", "requests/{id}", aiko.edit(&edited, "").await);
+    meet(&ben, "POST", "requests/{id}/approve", ben.approve(&edited).await);
+    meet(&aiko, "POST", "requests/{id}/approve", aiko.approve(&edited).await);
+    let pending = meet(&aiko, "POST", "requests/{id}/submit", aiko.act(&edited, "submit", None).await);
+    meet(&aiko, "POST", "requests/{id}/approve", aiko.approve(&pending).await);
+    let action = |action: &'static str| (format!("requests/{{id}}/{action}"), format!("{one}/{action}"));
+    let (template, path) = action("reject");
+    for body in [json!({"version": 3}), json!({"reason": "no"}), json!({"version": 3, "x": 1}), json!({"version": "3"})]
+    {
+        meet(&ben, "POST", &template, ben.post(&path, body).await);
+    }
+    meet(&ben, "POST", &template, Answer::of(ben.request(Method::POST, &path).body("{}")).await);
+    let broken = ben.request(Method::POST, &path).header("content-type", "application/json").body("[]");
+    meet(&ben, "POST", &template, Answer::of(broken).await);
+    let large = ben.request(Method::POST, &path).json(&json!({"version": 3, "reason": "x".repeat(2_000_000)}));
+    meet(&ben, "POST", &template, Answer::of(large).await);
+    let bad_key = ben.request(Method::POST, &path).header("Idempotency-Key", "a b").json(&json!({"version": 3}));
+    meet(&ben, "POST", &template, Answer::of(bad_key).await);
+
+    let (template, path) = action("send-back");
+    let body = json!({"version": version_of(&pending), "reason": "Which one?"});
+    let returned = meet(&ben, "POST", &template, ben.post_with_key("k", &path, body.clone()).await);
+    let again = ben.post_with_key("k", &path, body).await;
+    assert_eq!(again.header("idempotency-replayed"), "true");
+    meet(&ben, "POST", &template, again);
+    meet(&ben, "POST", &template, ben.post_with_key("k", &path, json!({"version": 9, "reason": "?"})).await);
+    let (template, path) = action("withdraw");
+    let body = json!({"version": version_of(&returned), "reason": null});
+    meet(&ben, "POST", &template, ben.post(&path, body.clone()).await);
+    meet(&aiko, "POST", &template, aiko.post(&path, body).await);
+    for (decision, reason) in [("approve", None), ("reject", Some("No."))] {
+        let request = aiko.submitted("Chair").await;
+        meet(&ben, "POST", &format!("requests/{{id}}/{decision}"), ben.act(&request, decision, reason).await);
+    }
+    meet(&aiko, "GET", "requests", aiko.read("requests").await);
+    meet(&ben, "GET", "requests/{id}/history", ben.read(&format!("{one}/history?limit=2")).await);
+
+    let admin = &app.admin;
+    let person = json!({"user_id": Uuid::new_v4(), "display_name": "Chie", "is_active": true, "can_approve": false, "is_admin": false});
+    for who in [admin, admin, &aiko, &app.outsider()] {
+        meet(who, "POST", "members", who.post("members", person.clone()).await);
+    }
+    meet(admin, "GET", "members", admin.read("members?limit=2").await);
+    meet(admin, "GET", "members/{user}", admin.read(&format!("members/{}", aiko.id)).await);
+    meet(admin, "GET", "members/{user}", admin.read(&format!("members/{}", Uuid::nil())).await);
+    let change = "members/{user}";
+    meet(admin, "PUT", change, admin.change_member(aiko.id, json!({"display_name": "Aiko T."})).await);
+    meet(admin, "PUT", change, admin.change_member(aiko.id, json!({"version": 1})).await);
+    meet(admin, "PUT", change, admin.change_member(admin.id, json!({"is_admin": false})).await);
+
+    // What this walk can't cause without a fault or a race has tests of its own.
+    let elsewhere = [
+        "request_timeout",
+        "idempotency_in_progress",
+        "method_not_allowed",
+        "internal",
+        "busy",
+        "outcome_unknown",
+        "unauthenticated",
+    ];
+    for code in Code::ALL.iter().filter(|code| !elsewhere.contains(&code.as_str())) {
+        let line = format!("{} {}", code.status(), code.as_str());
+        assert!(told.contains(&line), "not met: {line}; met: {told:#?}");
+    }
+    app.check_invariants().await;
+    app.stop().await;
+}
