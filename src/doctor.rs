@@ -4,7 +4,6 @@ use crate::app::Db;
 use crate::config::Settings;
 use crate::http::auth::Auth;
 use crate::pg::facts::{ServerFacts, server_facts};
-use sqlx::ConnectOptions;
 use std::time::{Duration, SystemTime};
 
 /// How bad it is.
@@ -88,11 +87,7 @@ fn keys(settings: &Settings) -> Finding {
 }
 
 async fn database(db: &Db, settings: &Settings) -> Vec<Finding> {
-    let asked = async {
-        let mut connection = db.options.connect().await?;
-        server_facts(&mut connection).await
-    };
-    match tokio::time::timeout(Duration::from_secs(10), asked).await {
+    match tokio::time::timeout(Duration::from_secs(10), server_facts(&db.options)).await {
         Err(_) => vec![finding("database", Verdict::Failure, "does not answer within 10 s: look at its log and load")],
         Ok(Err(error)) => {
             vec![finding("database", Verdict::Failure, format!("{error}: check DATABASE_URL and the server"))]

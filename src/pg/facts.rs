@@ -2,8 +2,8 @@
 
 use super::migrate;
 use crate::domain::Instant;
-use sqlx::postgres::PgConnection;
-use sqlx::query;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, query};
 
 /// What matters of a server and its database.
 #[derive(Clone, Debug)]
@@ -32,7 +32,8 @@ pub struct ServerFacts {
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn server_facts(connection: &mut PgConnection) -> Result<ServerFacts, sqlx::migrate::MigrateError> {
+pub async fn server_facts(options: &PgConnectOptions) -> Result<ServerFacts, sqlx::migrate::MigrateError> {
+    let mut connection = options.connect().await?;
     let row = query!(
         r#"SELECT current_setting('server_version_num')::int AS "version_number!",
                   (SELECT setting::int FROM pg_settings WHERE name = 'deadlock_timeout') AS "deadlock_timeout_ms!",
@@ -43,12 +44,12 @@ pub async fn server_facts(connection: &mut PgConnection) -> Result<ServerFacts, 
                     AND current_setting('full_page_writes') = 'on' AS "durable!",
                   clock_timestamp() AS "now!""#
     )
-    .fetch_one(&mut *connection)
+    .fetch_one(&mut connection)
     .await?;
     Ok(ServerFacts {
         version_number: row.version_number,
-        missing_migrations: migrate::missing(connection).await?,
-        role: migrate::application_role(connection).await?,
+        missing_migrations: migrate::missing(&mut connection).await?,
+        role: migrate::application_role(&mut connection).await?,
         deadlock_timeout_ms: row.deadlock_timeout_ms,
         max_connections: row.max_connections,
         knows_letters: row.knows_letters,

@@ -163,6 +163,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .says("Take the request back", "The applicant, from `draft`, `returned` or `pending`. Final."),
     read(org!("/requests/{id}/history"), "getRequestHistory", REQUESTS, Answer::Page("HistoryPage"))
         .says("What happened to a request", "One row for each version, oldest first. Rows are never changed or deleted."),
+    read(org!("/requests/{id}/eligibility"), "getEligibility", REQUESTS, Answer::Figures("Eligibility")).filtered(&["user_id"]).codes(&[Code::Forbidden])
+        .says("What the caller could do to it, and why not the rest", "For each action whether a call would succeed now, and if not, the code and sentence that it would be refused with. Administrators may ask for any member with `user_id`."),
     read(org!("/requests/{id}/versions/{version}"), "getRequestVersion", REQUESTS, Answer::One("RequestVersion"))
         .says("The content as it stood at a version", "For every version from 1 to the present one; a submit or a decision leaves the content as it was."),
     read(org!("/members"), "listMembers", MEMBERS, Answer::Page("MemberPage")).codes(&[Code::Forbidden])

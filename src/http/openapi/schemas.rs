@@ -6,7 +6,9 @@
 use crate::domain::content::AMOUNT_MAX;
 use crate::domain::request::Status;
 use crate::domain::text::{DESCRIPTION_MAX, LINE_MAX, REASON_MAX};
-use crate::http::dto::{CountsDto, CurrentDto, HistoryEntryDto, MeDto, MemberDto, PageDto, ProblemDto, RequestDto};
+use crate::http::dto::{
+    CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, MeDto, MemberDto, PageDto, ProblemDto, RequestDto,
+};
 use crate::http::dto::{VersionDto, ViolationDto};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
@@ -20,6 +22,7 @@ pub(super) fn schemas() -> Value {
     derived::<HistoryEntryDto>(&mut found);
     derived::<VersionDto>(&mut found);
     derived::<CountsDto>(&mut found);
+    derived::<EligibilityDto>(&mut found);
     derived::<MemberDto>(&mut found);
     derived::<MeDto>(&mut found);
     derived::<ViolationDto>(&mut found);
@@ -170,7 +173,8 @@ pub(super) fn parameters() -> Value {
             "`mine`: those that the caller applies for. `inbox`: exactly those that the caller could decide now. `all`: those that the caller may see.",
         ),
         ("query", "status", json!({"type": "string", "enum": statuses}), "Only those in this status."),
-        ("query", "applicant_id", uuid, "Only those of this applicant."),
+        ("query", "applicant_id", uuid.clone(), "Only those of this applicant."),
+        ("query", "user_id", uuid, "The member that an administrator asks about; the caller when left out."),
         (
             "query",
             "q",
