@@ -91,6 +91,8 @@ pub async fn connect(
         // Frees the locks of a statement whose process was killed.
         ("client_connection_check_interval", "500".to_owned()),
         ("timezone", "UTC".to_owned()),
+        // Compiling a plan costs more than any of our statements takes.
+        ("jit", "off".to_owned()),
     ]);
     if let Some(role) = role {
         // By the connect option, since it survives RESET ROLE.
