@@ -15,6 +15,7 @@ mod members;
 mod page;
 mod request_scope;
 mod state;
+mod unread;
 
 pub use body::BodyLimits;
 pub use state::{Health, State};

@@ -1,6 +1,7 @@
 //! Around every request: its id, its span, its log line and figures, and the last word on failures and panics.
 
 use super::problem::{Code, Problem};
+use super::unread::Unread;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderName, HeaderValue};
@@ -15,13 +16,14 @@ use uuid::Uuid;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 pub(super) async fn scope(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let start = Instant::now();
     let request_id = request_id(&request);
     let trace_id = trace_id(&request).unwrap_or_default();
     let span = tracing::info_span!("request", request_id, trace_id, method = %request.method(), path = request.path());
+    let unread = Unread::share(&mut request);
     // A panic in a handler would close the connection without an answer.
     let answered = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
     let Ok(answered) = answered else {
@@ -37,6 +39,9 @@ pub(super) async fn scope(
             }
         }
         response = response.into_response(written);
+    }
+    if let Some(unread) = unread {
+        response = response.map_body(|_, body| unread.until(body));
     }
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&request_id) {
