@@ -50,6 +50,10 @@ pub(super) async fn scope(
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
+    // Where no origin is let in, there is nothing to say about what it may read.
+    if !headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+        headers.remove(header::ACCESS_CONTROL_EXPOSE_HEADERS);
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     span.in_scope(|| record(&response, start));
     Ok(response)
