@@ -21,6 +21,9 @@ pub struct BodyLimits {
     pub time: Duration,
 }
 
+/// How many unknown members are told of.
+const UNKNOWN_TOLD: usize = 20;
+
 /// Reads the body of a write: uncompressed JSON, an object, without duplicate keys.
 pub(super) async fn read_object(
     request: &HttpRequest,
@@ -29,8 +32,13 @@ pub(super) async fn read_object(
 ) -> Result<Map<String, Value>, Problem> {
     check_media_type(request)?;
     let bytes = read(request, payload, limits).await?;
+    // Looked at first, since serde_json's sentence about a value of another type repeats the value, which may be a
+    // secret pasted into the wrong place.
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Problem::new(Code::MalformedJson, "Send one JSON object: the body must begin with `{`."));
+    }
     serde_json::from_slice::<StrictObject>(&bytes).map(|object| object.0).map_err(|error| {
-        // serde_json's own sentence names line and column, and never the values.
+        // serde_json's own sentence names line and column, and of what stands in an object never a value.
         Problem::new(Code::MalformedJson, format!("Send one JSON object: {error}."))
     })
 }
@@ -216,7 +224,8 @@ impl Fields {
     /// Ends with every mistake of shape: unknown members, then wrong types, then a missing version.
     pub(super) fn finish(self) -> Result<(), Problem> {
         if !self.object.is_empty() {
-            let unknown = self.object.keys().map(|key| Violation {
+            // Some of them will do: an answer must not be many times as long as the call.
+            let unknown = self.object.keys().take(UNKNOWN_TOLD).map(|key| Violation {
                 // RFC 6901
                 pointer: format!("/{}", key.replace('~', "~0").replace('/', "~1")),
                 code: "unknown_field".to_owned(),
