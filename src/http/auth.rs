@@ -143,10 +143,10 @@ impl Auth {
         bearer(request).and_then(|token| self.check(token)).map_err(|refusal| {
             metrics::counter!("ringi_token_refusals_total", "reason" => refusal.name()).increment(1);
             tracing::debug!(%refusal, "token refused");
-            Problem::unauthenticated(match refusal {
-                TokenRefusal::Missing => "Send `Authorization: Bearer <token>`.",
-                _ => "Sign in again: the token is not acceptable or no longer valid.",
-            })
+            match refusal {
+                TokenRefusal::Missing => Problem::token_missing(),
+                _ => Problem::token_refused(),
+            }
         })
     }
 

@@ -76,6 +76,8 @@ pub struct Problem {
     /// Seconds.
     retry_after: Option<u32>,
     allow: Option<String>,
+    /// The bearer challenge names an error only where a token was sent (RFC 6750, 3.1).
+    token_sent: bool,
     request_id: String,
 }
 
@@ -98,6 +100,7 @@ impl Problem {
             extra: Extra::None,
             retry_after: None,
             allow: None,
+            token_sent: false,
             request_id: String::new(),
         }
     }
@@ -120,10 +123,17 @@ impl Problem {
         Self::new(Code::NotFound, "Check the address; if it is right, it is not for you to see.")
     }
 
-    /// A token is missing or not acceptable. Which rule it broke is in the log, not in the answer.
+    /// No token was sent.
     #[must_use]
-    pub fn unauthenticated(detail: &str) -> Self {
-        Self::new(Code::Unauthenticated, detail)
+    pub fn token_missing() -> Self {
+        Self::new(Code::Unauthenticated, "Send `Authorization: Bearer <token>`.")
+    }
+
+    /// A token is not acceptable. Which rule it broke is in the log, not in the answer.
+    #[must_use]
+    pub fn token_refused() -> Self {
+        let detail = "Sign in again: the token is not acceptable or no longer valid.";
+        Self { token_sent: true, ..Self::new(Code::Unauthenticated, detail) }
     }
 
     /// A fault of ours; the cause is only in the log.
@@ -159,7 +169,8 @@ impl Problem {
     pub fn respond(&self, request_id: &str) -> HttpResponse {
         let mut response = HttpResponseBuilder::new(self.status_code());
         if self.code == Code::Unauthenticated {
-            response.insert_header((header::WWW_AUTHENTICATE, "Bearer realm=\"ringi\", error=\"invalid_token\""));
+            let (none, bad) = ("Bearer realm=\"ringi\"", "Bearer realm=\"ringi\", error=\"invalid_token\"");
+            response.insert_header((header::WWW_AUTHENTICATE, if self.token_sent { bad } else { none }));
         }
         if let Some(seconds) = self.retry_after {
             response.insert_header((header::RETRY_AFTER, HeaderValue::from(seconds)));
