@@ -17,9 +17,15 @@
     reason = "a test says what is wrong by failing"
 )]
 
+mod auth_http;
+mod caching;
+mod contract;
 mod eligibility;
 mod embedded;
 mod harness;
-
-mod contract;
+mod idempotency;
+mod input;
 mod life;
+mod lists;
+mod problems;
+mod wire;
