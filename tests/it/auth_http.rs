@@ -1,7 +1,7 @@
 //! Who is asking, over HTTP: a token says who, and only an active membership lets anybody in.
 
-use crate::wire::{refused, with_token, without_ids};
 use crate::harness::{Answer, App, SECRET, id_of};
+use crate::wire::{refused, with_token, without_ids};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::Utc;

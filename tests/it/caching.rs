@@ -1,7 +1,7 @@
 //! Entity tags, caches, browsers of other origins, and the ids by which a call is found again in the log.
 
-use crate::wire::{head, send_bytes, with_token};
 use crate::harness::{Answer, App, Person, id_of, settings};
+use crate::wire::{head, send_bytes, with_token};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;

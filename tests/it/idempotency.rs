@@ -1,7 +1,7 @@
 //! The same call again, under its key, is answered again and done once.
 
-use crate::wire::{post_text, refused, send};
 use crate::harness::{Answer, App, Person, SECRET, id_of, version_of};
+use crate::wire::{post_text, refused, send};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use reqwest::Method;
 use ringi::app::{Service, UseCases};

@@ -1,8 +1,8 @@
 //! What clients send by mistake or on purpose: each is refused with its code, none is a fault of ours, and a refused
 //! write leaves everything as it was.
 
-use crate::wire::{connect, head, post_text, read_answer, refused, send, send_bytes, violations, with_token};
 use crate::harness::{Answer, App, PATIENCE, id_of, version_of};
+use crate::wire::{connect, head, post_text, read_answer, refused, send, send_bytes, violations, with_token};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

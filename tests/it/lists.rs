@@ -1,7 +1,7 @@
 //! Who sees what: lists, counts, single requests, histories and versions agree with each other and with the rules.
 
-use crate::wire::{refused, without_ids};
 use crate::harness::{Answer, App, Person, id_of, moment, version_of};
+use crate::wire::{refused, without_ids};
 use chrono::{Duration, SecondsFormat};
 use futures_util::FutureExt;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};

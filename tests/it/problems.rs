@@ -1,7 +1,7 @@
 //! Every code of the table of problems is met over HTTP, in its full shape, and leaves everything as it was.
 
-use crate::wire::{connect, head, post_text, read_answer, refused, send_bytes, with_token};
 use crate::harness::{Answer, App, PATIENCE, Person, id_of, settings};
+use crate::wire::{connect, head, post_text, read_answer, refused, send_bytes, with_token};
 use reqwest::Method;
 use ringi::http::problem::Code;
 use serde_json::{Value, json};
