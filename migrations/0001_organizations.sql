@@ -24,6 +24,16 @@ CREATE TABLE organization_member (
     PRIMARY KEY (organization_id, user_id)
 ) WITH (fillfactor = 70);
 
+-- Foreign keys hold whoever has ever acted; this holds the others, whose own history names them by text alone.
+CREATE FUNCTION refuse_deletion() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'a row of % is never deleted: deactivate the member', TG_TABLE_NAME
+        USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'never_deleted';
+END $$;
+
+CREATE TRIGGER organization_member_never_deleted BEFORE DELETE ON organization_member
+    FOR EACH ROW EXECUTE FUNCTION refuse_deletion();
+
 -- `GET /me` is the one question that crosses organizations.
 CREATE INDEX organization_member_by_user ON organization_member (user_id);
 -- The members' list walks an order that never changes, so that a walk is stable while people work.

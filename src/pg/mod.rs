@@ -42,6 +42,7 @@ pub use reads::PgReads;
 pub use session::{PgSession, PgStore};
 
 use crate::transaction::StoreError;
+use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use std::time::Duration;
 
@@ -94,6 +95,9 @@ pub async fn connect(
         // Compiling a plan costs more than any of our statements takes.
         ("jit", "off".to_owned()),
     ]);
+    // The driver would warn about every statement over a second, and so a second time about each wait for a lock that
+    // ends in `busy`. What a slow statement meant is said once, by who answers; PostgreSQL's own log names the rest.
+    options = options.disable_statement_logging();
     if let Some(role) = role {
         // By the connect option, since it survives RESET ROLE.
         options = options.options([("role", role)]);

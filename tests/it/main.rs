@@ -17,15 +17,27 @@
     reason = "a test says what is wrong by failing"
 )]
 
+mod at_once;
 mod auth_http;
 mod caching;
 mod contract;
+mod database_walls;
 mod eligibility;
 mod embedded;
+mod faulty_store;
 mod harness;
 mod idempotency;
 mod input;
 mod life;
 mod lists;
+mod logs;
+mod members;
+mod migrations;
+mod model;
+mod pressure;
 mod problems;
+mod races;
+mod retries;
+mod rules;
+mod visibility;
 mod wire;
