@@ -8,15 +8,16 @@ use actix_web::ResponseError;
 use actix_web::http::header::RETRY_AFTER;
 use ringi::approvals::ApprovalError;
 use ringi::approvals::service::Approvals;
+use ringi::approvals::store::{ApprovalSession, ApprovalStore};
 use ringi::approvals::view::RequestView;
 use ringi::domain::content::Content;
 use ringi::domain::history::Hash;
 use ringi::domain::ids::{OrganizationId, RequestId, UserId};
-use ringi::domain::request::{Command, Refusal};
+use ringi::domain::request::{Command, Refusal, decide};
 use ringi::http::problem::Problem;
 use ringi::pg::{PgReads, PgStore};
 use ringi::transaction::idempotency::{Answer, KeyedCall, Reply};
-use ringi::transaction::{Call, StoreError, Viewer};
+use ringi::transaction::{Call, Guarded, Session, StoreError, Viewer};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -217,6 +218,29 @@ async fn the_history_insert_fails_after_all_was_written() {
     assert_eq!(told(faulty.approve(&ben, &pending, Some("key")).await.unwrap_err()), (500, "internal", false));
     assert_eq!(told(faulty.create(&applicant).await.unwrap_err()), (500, "internal", false));
     assert_eq!(app.everything().await, before);
+    app.stop().await;
+}
+
+/// The second wall: should a row ever be written that was not locked, its version guards it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_on_a_row_that_somebody_changed_since_writes_nothing() {
+    let app = App::start().await;
+    let (applicant, ben) = (app.applicant().await, app.approver().await);
+    let pending = applicant.submitted("no longer so").await;
+    let store = PgStore::new(app.pools.write.clone(), PATIENCE);
+    let mut session = ApprovalStore::open(&store).await.unwrap();
+    let (organization, user) = (OrganizationId(ben.organization), UserId(ben.id));
+    let member = session.lock_member(organization, user).await.unwrap().unwrap();
+    let seen = session.lock_request(&member, RequestId(id_of(&pending))).await.unwrap().unwrap().request;
+    let change = decide(&member, false, &seen, 2, &Command::Approve(None), seen.at()).unwrap().unwrap();
+    session.rollback().await;
+    ben.act(&pending, "reject", Some("meanwhile")).await.expect_status(200);
+    let before = app.everything().await;
+
+    let mut session = ApprovalStore::open(&store).await.unwrap();
+    assert_eq!(session.apply(&seen, &change, None).await.unwrap(), Guarded::Stale);
+    session.commit().await.unwrap();
+    assert_eq!(app.everything().await, before, "no history row without its change");
     app.stop().await;
 }
 
