@@ -121,3 +121,15 @@ pub async fn deadlocks(app: &App) -> i64 {
     }
     app.count("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").await
 }
+
+/// Returns when no connection of the product is inside a transaction: soon, and not when
+/// `idle_in_transaction_session_timeout` has ended it.
+pub async fn nothing_is_open(app: &App) {
+    let start = Instant::now();
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'ringi'
+                AND (state LIKE 'idle in transaction%' OR xact_start IS NOT NULL)";
+    while app.count(open).await > 0 {
+        assert!(start.elapsed() < Duration::from_secs(5), "a connection stays inside a transaction");
+        tokio::task::yield_now().await;
+    }
+}

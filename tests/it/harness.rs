@@ -145,6 +145,8 @@ pub fn settings() -> Settings {
     let mut settings = Settings::defaults();
     settings.database.lock_timeout = Duration::from_millis(2_000);
     settings.database.statement_timeout = Duration::from_secs(8);
+    // The machine compiles and tests at the same time: opening connections may take a while.
+    settings.database.acquire_timeout = Duration::from_secs(10);
     settings.http.shutdown_grace = Duration::from_secs(5);
     settings
 }

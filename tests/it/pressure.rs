@@ -1,8 +1,10 @@
 //! Many at once: what must hold under overlap that no single pair of people makes.
 
-use crate::at_once::{Begun, begin, begin_change, deadlocks, lock_request, names_the_winner, rows_of};
+use crate::at_once::{Begun, begin, begin_change, deadlocks, lock_request, names_the_winner, nothing_is_open, rows_of};
 use crate::harness::{Answer, App, PATIENCE, Person, id_of, settings};
+use ringi::domain::content::Content;
 use ringi::domain::ids::{OrganizationId, UserId};
+use ringi::transaction::idempotency::Answer as Kept;
 use ringi::transaction::{Call, Viewer};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -291,19 +293,25 @@ async fn two_hundred_clients_hang_up_at_any_moment_and_no_connection_is_spoilt()
         }
     }
     assert!(hung_up > 50, "only {hung_up} hung up: that proves nothing");
-    // The same one layer below, where nothing runs on in a task of its own.
-    for n in 0..200 {
-        let viewer = Viewer { organization_id: OrganizationId(app.organization), user_id: UserId(applicant.id) };
-        let call = Call { viewer, key: None };
-        let content = ringi::domain::content::Content {
-            title: format!("dropped {n}"),
-            description: String::new(),
-            amount: None,
-            currency: None,
-        };
-        let patience = Duration::from_micros(moments.next().unwrap() % 4_000);
-        let render = |_: &_| ringi::transaction::idempotency::Answer { status: 201, location: None, body: vec![] };
-        drop(tokio::time::timeout(patience, app.use_cases.approvals.create(&call, &content, &render)).await);
+    // The same one layer below, where nothing runs on in a task of its own. Looked at every time, before the next write
+    // could end what the last one left open.
+    for round in 0..20 {
+        let writes = (0..10).map(|n| {
+            let viewer = Viewer { organization_id: OrganizationId(app.organization), user_id: UserId(applicant.id) };
+            let title = format!("dropped {round} {n}");
+            let content = Content { title, description: String::new(), amount: None, currency: None };
+            let patience = Duration::from_micros(moments.next().unwrap() % 12_000);
+            let approvals = app.use_cases.approvals.clone();
+            tokio::spawn(async move {
+                let render = |_: &_| Kept { status: 201, location: None, body: vec![] };
+                let call = Call { viewer, key: None };
+                drop(tokio::time::timeout(patience, approvals.create(&call, &content, &render)).await);
+            })
+        });
+        for write in writes.collect::<Vec<_>>() {
+            write.await.unwrap();
+        }
+        nothing_is_open(&app).await;
     }
     clean(&app, &applicant).await;
     app.stop().await;
@@ -312,9 +320,7 @@ async fn two_hundred_clients_hang_up_at_any_moment_and_no_connection_is_spoilt()
 /// All connections are outside of transactions, and what is written over each of them is there for others.
 async fn clean(app: &App, applicant: &Person) {
     until(async || app.use_cases.admission.present() == 0).await;
-    let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-                AND application_name = 'ringi' AND state LIKE 'idle in transaction%'";
-    until(async || app.count(open).await == 0).await;
+    nothing_is_open(app).await;
     for n in 0..40 {
         let made = applicant.create(&format!("after {n}")).await;
         let sql = format!("SELECT count(*) FROM approval_request WHERE id = '{}'", id_of(&made));

@@ -1,7 +1,7 @@
 //! What goes wrong between the steps of a write: deadlocks are run again as a whole, everything else is told, and
 //! nothing is ever half saved.
 
-use crate::at_once::{begin, lock_request, rows_of};
+use crate::at_once::{begin, lock_request, nothing_is_open, rows_of, take_next_event};
 use crate::faulty_store::{Fault, FaultyStore, Step};
 use crate::harness::{App, PATIENCE, Person, id_of, settings, version_of};
 use actix_web::ResponseError;
@@ -20,7 +20,7 @@ use ringi::transaction::idempotency::{Answer, KeyedCall, Reply};
 use ringi::transaction::{Call, Guarded, Session, StoreError, Viewer};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// The use cases of an app, on a store around which things go wrong.
@@ -126,6 +126,49 @@ async fn a_real_deadlock_does_not_reach_the_client() {
     assert_eq!(rows_of(&app, &pending).await, (3, 3));
     app.check_invariants().await;
     app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_waiter_gets_409_though_the_database_defaults_to_repeatable_read() {
+    let app = App::start().await;
+    let (applicant, ben) = (app.applicant().await, app.approver().await);
+    let cleo = app.member("Cleo Approver", true, false).await;
+    let pending = applicant.submitted("another default").await;
+    let name = &app.database.name;
+    app.execute(&format!("ALTER DATABASE {name} SET default_transaction_isolation = 'repeatable read'")).await;
+    // The connections opened before that are cut, so that every one of them begins under the new default.
+    app.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'ringi'",
+    )
+    .await;
+    assert_eq!(default_isolation(&app).await, "repeatable read", "else this test shows nothing");
+
+    let held = app.hold(&take_next_event(&pending)).await;
+    let approve = begin(&ben, &pending, "approve", None);
+    app.until_waiting(1).await;
+    let faulty = Faulty::new(&app, |store| store);
+    let (store, seen) = (faulty.store.clone(), pending.clone());
+    let second = tokio::spawn(async move { faulty.approve(&cleo, &seen, None).await });
+    app.until_waiting(2).await;
+    held.release().await;
+
+    approve.answer().await.expect_status(200);
+    assert_eq!(told(second.await.unwrap().unwrap_err()), (409, "request_changed", false));
+    assert_eq!(store.opens(), 1, "judged on the row as it is, not run again after a 40001");
+    app.check_invariants().await;
+    app.stop().await;
+}
+
+async fn default_isolation(app: &App) -> String {
+    loop {
+        let mut connection = app.pools.write.acquire().await.unwrap();
+        match sqlx::query_scalar("SHOW default_transaction_isolation").fetch_one(&mut *connection).await {
+            Ok(level) => return level,
+            // One of those that were cut.
+            Err(_) => connection.close_on_drop(),
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -307,15 +350,4 @@ async fn a_write_dropped_between_any_two_steps_leaves_nothing_behind() {
     ben.approve(&pending).await.expect_status(200);
     app.check_invariants().await;
     app.stop().await;
-}
-
-/// Returns when no connection of the product is inside a transaction.
-async fn nothing_is_open(app: &App) {
-    let start = Instant::now();
-    let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'ringi'
-                AND (state LIKE 'idle in transaction%' OR xact_start IS NOT NULL)";
-    while app.count(open).await > 0 {
-        assert!(start.elapsed() < Duration::from_secs(5), "a connection stays inside a transaction");
-        tokio::task::yield_now().await;
-    }
 }
