@@ -1,18 +1,15 @@
 //! Every code of the table of problems is met over HTTP, in its full shape, and leaves everything as it was.
 
 use crate::harness::{Answer, App, PATIENCE, Person, id_of, settings};
+use crate::logs;
 use crate::wire::{connect, head, post_text, read_answer, refused, send_bytes, with_token};
 use reqwest::Method;
 use ringi::http::problem::Code;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::MakeWriter;
 use uuid::Uuid;
 
 /// Met where faults are injected, not by anything that a client can send.
@@ -152,7 +149,7 @@ async fn meet_by_waiting(met: &mut Met<'_>, applicant: &Person, approver: &Perso
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_held_too_long_is_busy_saves_nothing_and_is_told_in_one_line() {
-    log();
+    logs::listen();
     let app = App::start().await;
     let (applicant, approver) = (app.applicant().await, app.approver().await);
     let pending = applicant.submitted("A printer").await;
@@ -168,9 +165,9 @@ async fn a_lock_held_too_long_is_busy_saves_nothing_and_is_told_in_one_line() {
     let busy = refused(&app, "busy", async { trying.await.unwrap() }, (503, "busy")).await;
     assert_eq!(busy.header("retry-after"), "1");
     let id = busy.header("x-request-id");
-    let lines = log_lines(id);
+    let lines: Vec<_> = logs::of_request(id).into_iter().filter(|line| line["level"] != "INFO").collect();
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(lines[0].contains("lock_timeout"), "{lines:?}");
+    assert_eq!(lines[0]["reason"], "lock_timeout", "{lines:?}");
     held.release().await;
 
     let retried = approver.post_with_key("once", &path_of(&pending, "approve"), json!({"version": 2})).await;
@@ -237,47 +234,4 @@ async fn a_refused_call_is_not_waited_for() {
 
 fn path_of(request: &Value, action: &str) -> String {
     format!("requests/{}/{action}", id_of(request))
-}
-
-/// The warnings and errors of this process, since a test that reads them began.
-struct Log;
-
-static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-impl Write for Log {
-    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-        LINES.lock().unwrap_or_else(PoisonError::into_inner).push(String::from_utf8_lossy(line).into_owned());
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-struct Warnings;
-
-impl<'a> MakeWriter<'a> for Warnings {
-    type Writer = Box<dyn Write>;
-
-    fn make_writer(&'a self) -> Self::Writer {
-        Box::new(std::io::sink())
-    }
-
-    fn make_writer_for(&'a self, about: &tracing::Metadata<'_>) -> Self::Writer {
-        if *about.level() <= tracing::Level::WARN { Box::new(Log) } else { self.make_writer() }
-    }
-}
-
-fn log() {
-    static BEGUN: OnceLock<()> = OnceLock::new();
-    BEGUN.get_or_init(|| {
-        let filter = EnvFilter::new("ringi=info");
-        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Warnings).init();
-    });
-}
-
-fn log_lines(request_id: &str) -> Vec<String> {
-    let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
-    lines.iter().filter(|line| line.contains(request_id)).cloned().collect()
 }
