@@ -64,12 +64,17 @@ impl Db {
     pub async fn open(settings: &Database) -> Result<Self, AppError> {
         let url = settings.url.reveal();
         if !url.is_empty() {
-            let options: PgConnectOptions = url.parse().map_err(|error| {
-                // The error of the parser names no part of the URL, which may hold a password.
+            let unreadable = |why: &dyn std::fmt::Display| {
                 AppError::Other(format!(
-                    "DATABASE_URL can't be read ({error}): write postgres://user:password@host/database"
+                    "DATABASE_URL can't be read ({why}): write postgres://user:password@host/database"
                 ))
-            })?;
+            };
+            // The parser takes any scheme, and would look for a host of another kind of database.
+            if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+                return Err(unreadable(&"it begins with another scheme"));
+            }
+            // The error of the parser names no part of the URL, which may hold a password.
+            let options: PgConnectOptions = url.parse().map_err(|error| unreadable(&error))?;
             return Ok(Self { options, embedded: None });
         }
         let mut config = EmbeddedConfig::new(&settings.embedded_dir);
@@ -158,8 +163,9 @@ impl UseCases {
         let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         let admission =
             Admission::new(size(settings.max_connections), size(settings.max_queued_writes), settings.queue_timeout);
-        let store = PgStore::new(pools.write.clone(), settings.acquire_timeout);
-        let reads = PgReads::new(pools.read.clone());
+        let limit = PoolSettings::from(settings).answer_limit();
+        let store = PgStore::new(pools.write.clone(), settings.acquire_timeout).answered_within(limit);
+        let reads = PgReads::new(pools.read.clone(), settings.acquire_timeout, limit);
         Self {
             approvals: Approvals::new(store.clone(), reads.clone(), admission.clone()),
             members: Members::new(store, reads, admission.clone()),
@@ -234,10 +240,10 @@ async fn serve_on(
             None => std::future::pending().await,
         }
     };
+    let stop = stop_asked().map_err(|error| AppError::Io("signals".to_owned(), error))?;
     ready();
     tokio::select! {
-        asked = stop_asked() => {
-            let signal = asked.map_err(|error| AppError::Io("signals".to_owned(), error))?;
+        signal = stop => {
             tracing::info!(signal, "stopping: finishing what is under way");
         }
         () = embedded_watch => {}

@@ -197,15 +197,15 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
             }
             settings.database.url = crate::config::Secret::default();
             let db = Db::open(&settings.database).await?;
+            let stop = lifecycle::stop_asked().map_err(|error| AppError::Io("signals".to_owned(), error))?;
             if let Some(embedded) = &db.embedded {
                 say(&embedded.url("ringi"));
             }
-            let asked = tokio::select! {
-                asked = lifecycle::stop_asked() => asked.map(drop),
-                () = lifecycle::parent_gone() => Ok(()),
-            };
+            tokio::select! {
+                _ = stop => {}
+                () = lifecycle::parent_gone() => {}
+            }
             db.leave().await;
-            asked.map_err(|error| AppError::Io("signals".to_owned(), error))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -45,16 +45,19 @@ impl Runner {
     }
 }
 
-/// Waits until somebody asks this process to stop: SIGTERM or SIGINT (Ctrl-C).
+/// Ends when somebody asks this process to stop: SIGTERM or SIGINT (Ctrl-C). Listens from this call on, so call it
+/// before you say that you are ready: whoever reads that may ask for the stop at once.
 ///
 /// # Errors
 /// When the signals can't be listened to.
-pub async fn stop_asked() -> std::io::Result<&'static str> {
+pub fn stop_asked() -> std::io::Result<impl Future<Output = &'static str>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(tokio::select! {
-        _ = terminate.recv() => "SIGTERM",
-        _ = interrupt.recv() => "SIGINT",
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+        }
     })
 }
 

@@ -12,7 +12,9 @@ pub(super) async fn live() -> HttpResponse {
 
 /// Requests should be sent here: the database answers, and its schema is as new as this program.
 pub(super) async fn ready(state: Data<State>) -> HttpResponse {
-    if state.health.is_ready().await {
+    let health = state.health.clone();
+    // Detached: a probe that hangs up must not leave a connection of the pool in the middle of an answer.
+    if state.runner.run(async move { health.is_ready().await }).await == Some(true) {
         HttpResponse::Ok().json(json!({"status": "ready"}))
     } else {
         HttpResponse::ServiceUnavailable().json(json!({"status": "not_ready"}))

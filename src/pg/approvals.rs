@@ -1,6 +1,6 @@
 //! The statements of the write transaction on requests, in the order in which they run.
 
-use super::error::corrupt;
+use super::error::{corrupt, within};
 use super::idempotency::KeptColumns;
 use super::session::{PgSession, PgStore, stored_payload};
 use crate::approvals::store::{ApprovalSession, ApprovalStore, Found};
@@ -68,8 +68,10 @@ impl ApprovalSession for PgSession {
     async fn lock_request(&mut self, by: &Locked<Member>, id: RequestId) -> Result<Option<Found>, StoreError> {
         // The locked part reads approval_request alone: after a wait only that row is read anew. The name beside it is
         // for the answer only, is not judged, and may be as old as the wait.
-        let row = query!(
-            r#"WITH locked AS MATERIALIZED (
+        let row = within(
+            self.answer_limit,
+            query!(
+                r#"WITH locked AS MATERIALIZED (
                  SELECT id, applicant_id, title, description, amount, currency, status, version, content_version,
                         content_hash, decision_reason, created_at, updated_at, submitted_at, decided_at,
                         last_action, last_actor_id, last_actor_name, chain_hash
@@ -81,10 +83,11 @@ impl ApprovalSession for PgSession {
                       (SELECT display_name FROM organization_member m
                        WHERE m.organization_id = $1 AND m.user_id = locked.applicant_id) AS "applicant_name!"
                FROM locked"#,
-            by.organization_id.0,
-            id.0,
+                by.organization_id.0,
+                id.0,
+            )
+            .fetch_optional(self.connection()?),
         )
-        .fetch_optional(self.connection()?)
         .await;
         let Some(row) = self.note(row)? else { return Ok(None) };
         let applicant_name = row.applicant_name;
@@ -94,20 +97,24 @@ impl ApprovalSession for PgSession {
     }
 
     async fn has_acted(&mut self, by: &Locked<Member>, request: &Locked<Request>) -> Result<bool, StoreError> {
-        let found = query!(
-            r#"SELECT EXISTS (SELECT FROM approval_history
+        let found = within(
+            self.answer_limit,
+            query!(
+                r#"SELECT EXISTS (SELECT FROM approval_history
                               WHERE organization_id = $1 AND actor_id = $2 AND request_id = $3) AS "acted!""#,
-            request.organization_id.0,
-            by.user_id.0,
-            request.id.0,
+                request.organization_id.0,
+                by.user_id.0,
+                request.id.0,
+            )
+            .fetch_one(self.connection()?),
         )
-        .fetch_one(self.connection()?)
         .await;
         Ok(self.note(found)?.acted)
     }
 
     async fn waiting_for(&mut self, organization: OrganizationId, applicant: UserId) -> Result<WaitingFor, StoreError> {
-        let found = super::reads::waiting_for(self.connection()?, organization, applicant).await;
+        let found =
+            within(self.answer_limit, super::reads::waiting_for(self.connection()?, organization, applicant)).await;
         self.note(found)
     }
 
@@ -115,8 +122,10 @@ impl ApprovalSession for PgSession {
         let (after, entry) = (&change.after, &change.entry);
         let event = Event::of_request(entry);
         let kept = KeptColumns::from(kept);
-        let done = query!(
-            "WITH made AS (
+        let done = within(
+            self.answer_limit,
+            query!(
+                "WITH made AS (
                INSERT INTO approval_request
                  (organization_id, id, applicant_id, title, description, amount, currency, status, version,
                   content_version, content_hash, created_at, updated_at, last_action, last_actor_id, last_actor_name,
@@ -138,29 +147,30 @@ impl ApprovalSession for PgSession {
              )
              UPDATE idempotency_key SET status = $19, location = $20, body = $21
              WHERE organization_id = $1 AND user_id = $3 AND key = $18",
-            after.organization_id.0,
-            after.id.0,
-            by.user_id.0,
-            after.content.title,
-            after.content.description,
-            after.content.amount,
-            after.content.currency,
-            after.status.as_str(),
-            &after.content_hash.0[..],
-            entry.occurred_at,
-            entry.action.as_str(),
-            entry.actor_name,
-            &after.chain_hash.0[..],
-            HASH_FORMAT,
-            event.subject_id,
-            event.event_type,
-            stored_payload(&event) as _,
-            kept.key,
-            kept.status,
-            kept.location,
-            kept.body,
+                after.organization_id.0,
+                after.id.0,
+                by.user_id.0,
+                after.content.title,
+                after.content.description,
+                after.content.amount,
+                after.content.currency,
+                after.status.as_str(),
+                &after.content_hash.0[..],
+                entry.occurred_at,
+                entry.action.as_str(),
+                entry.actor_name,
+                &after.chain_hash.0[..],
+                HASH_FORMAT,
+                event.subject_id,
+                event.event_type,
+                stored_payload(&event) as _,
+                kept.key,
+                kept.status,
+                kept.location,
+                kept.body,
+            )
+            .execute(self.connection()?),
         )
-        .execute(self.connection()?)
         .await;
         self.note(done)?;
         Ok(())
@@ -180,8 +190,10 @@ impl ApprovalSession for PgSession {
         let kept = KeptColumns::from(kept);
         // Sent only where it is new: a decision must not carry the description to the database and back.
         let content = change.writes_content().then_some(&after.content);
-        let changed = query!(
-            r#"WITH changed AS (
+        let changed = within(
+            self.answer_limit,
+            query!(
+                r#"WITH changed AS (
                  UPDATE approval_request r SET
                    status = $5, version = r.version + 1, decision_reason = $6, updated_at = $7, submitted_at = $8,
                    decided_at = $9, last_action = $10, last_actor_id = $11, last_actor_name = $12, chain_hash = $13,
@@ -210,36 +222,37 @@ impl ApprovalSession for PgSession {
                  WHERE k.organization_id = c.organization_id AND k.user_id = $11 AND k.key = $25
                )
                SELECT count(*) AS "changed!" FROM changed"#,
-            after.organization_id.0,
-            after.id.0,
-            before.version,
-            before.status.as_str(),
-            after.status.as_str(),
-            after.decision_reason,
-            after.updated_at,
-            after.submitted_at,
-            after.decided_at,
-            entry.action.as_str(),
-            entry.actor_id.0,
-            entry.actor_name,
-            &after.chain_hash.0[..],
-            &after.content_hash.0[..],
-            after.content_version,
-            content.map(|content| content.title.as_str()),
-            content.map(|content| content.description.as_str()),
-            content.and_then(|content| content.amount),
-            content.and_then(|content| content.currency.as_deref()),
-            entry.reason,
-            HASH_FORMAT,
-            event.subject_id,
-            event.event_type,
-            stored_payload(&event) as _,
-            kept.key,
-            kept.status,
-            kept.location,
-            kept.body,
+                after.organization_id.0,
+                after.id.0,
+                before.version,
+                before.status.as_str(),
+                after.status.as_str(),
+                after.decision_reason,
+                after.updated_at,
+                after.submitted_at,
+                after.decided_at,
+                entry.action.as_str(),
+                entry.actor_id.0,
+                entry.actor_name,
+                &after.chain_hash.0[..],
+                &after.content_hash.0[..],
+                after.content_version,
+                content.map(|content| content.title.as_str()),
+                content.map(|content| content.description.as_str()),
+                content.and_then(|content| content.amount),
+                content.and_then(|content| content.currency.as_deref()),
+                entry.reason,
+                HASH_FORMAT,
+                event.subject_id,
+                event.event_type,
+                stored_payload(&event) as _,
+                kept.key,
+                kept.status,
+                kept.location,
+                kept.body,
+            )
+            .fetch_one(self.connection()?),
         )
-        .fetch_one(self.connection()?)
         .await;
         Ok(if self.note(changed)?.changed == 1 { Guarded::Applied } else { Guarded::Stale })
     }

@@ -2,6 +2,8 @@
 
 use crate::transaction::StoreError;
 use sqlx::Error;
+use std::future::Future;
+use std::time::Duration;
 
 /// What an error of a statement means for its session. Nothing was saved.
 pub(super) fn store_error(error: Error) -> StoreError {
@@ -13,9 +15,9 @@ pub(super) fn store_error(error: Error) -> StoreError {
             // lock_not_available
             "55P03" => StoreError::LockTimeout,
             // query_canceled (statement_timeout), idle_in_transaction_session_timeout, admin_shutdown,
-            // crash_shutdown, cannot_connect_now, too_many_connections, and the classes of lost connections and of
+            // crash_shutdown, cannot_connect_now, idle_session_timeout, and the classes of lost connections and of
             // missing resources
-            "57014" | "25P03" | "57P01" | "57P02" | "57P03" => StoreError::Unavailable(error.to_string()),
+            "57014" | "25P03" | "57P01" | "57P02" | "57P03" | "57P05" => StoreError::Unavailable(error.to_string()),
             code if code.starts_with("08") || code.starts_with("53") => StoreError::Unavailable(error.to_string()),
             _ => StoreError::Internal(error.into()),
         };
@@ -37,12 +39,21 @@ pub(super) fn commit_error(error: Error) -> StoreError {
     store_error(error)
 }
 
+/// Waits for an answer no longer than `limit`. The server ends its statements by itself; but of a network that went
+/// silent, or a server that froze, there is no word at all. Such a connection is as good as lost.
+pub(super) async fn within<T>(limit: Duration, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    match tokio::time::timeout(limit, answer).await {
+        Ok(answered) => answered,
+        Err(_) => Err(Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database is silent"))),
+    }
+}
+
 /// True when the connection is gone or unusable.
 pub(super) fn is_lost_connection(error: &Error) -> bool {
     match error {
         Error::Io(_) | Error::Protocol(_) | Error::WorkerCrashed => true,
         Error::Database(database) => {
-            matches!(database.code().as_deref(), Some("57P01" | "57P02" | "25P03" | "08006" | "08003"))
+            matches!(database.code().as_deref(), Some("57P01" | "57P02" | "57P05" | "25P03" | "08006" | "08003"))
         }
         _ => false,
     }

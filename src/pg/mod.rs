@@ -46,6 +46,13 @@ use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use std::time::Duration;
 
+/// How much longer than `statement_timeout` an answer is waited for. By then the server has spoken, or never will.
+const ANSWER_GRACE: Duration = Duration::from_secs(2);
+/// The limit for an answer where nobody named one: above the default of `statement_timeout`.
+const DEFAULT_ANSWER_LIMIT: Duration = Duration::from_secs(12);
+/// How long readiness may take: a balancer asks often, and takes no answer for a no.
+const READY_PATIENCE: Duration = Duration::from_secs(2);
+
 /// How the pools behave.
 #[derive(Clone, Debug)]
 pub struct PoolSettings {
@@ -61,6 +68,14 @@ pub struct PoolSettings {
     pub idle_in_transaction_timeout: Duration,
     /// How long a free connection is waited for.
     pub acquire_timeout: Duration,
+}
+
+impl PoolSettings {
+    /// How long the answer to one statement is waited for, before its connection counts as lost.
+    #[must_use]
+    pub fn answer_limit(&self) -> Duration {
+        self.statement_timeout + ANSWER_GRACE
+    }
 }
 
 /// The two pools of a process.
@@ -126,10 +141,19 @@ pub async fn connect(
 impl Pools {
     /// True when the database answers and its schema is as new as this program.
     pub async fn is_ready(&self) -> bool {
-        match self.read.acquire().await {
-            Ok(mut connection) => migrate::is_current(&mut connection).await.unwrap_or(false),
-            Err(_) => false,
+        // Each connection of the pool may have died while idle, which says nothing about the database.
+        for _ in 0..=self.read.options().get_max_connections() {
+            let Ok(mut connection) = self.read.acquire().await else { return false };
+            let answer = tokio::time::timeout(READY_PATIENCE, migrate::is_current(&mut connection)).await;
+            if let Ok(Ok(current)) = answer {
+                return current;
+            }
+            connection.close_on_drop();
+            if answer.is_err() {
+                return false;
+            }
         }
+        false
     }
 
     /// Closes both pools, waiting for connections in use.

@@ -1,6 +1,7 @@
 //! What the command line does: an organization and its first administrator.
 
 use super::PgStore;
+use super::error::within;
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::domain::member::{Member, MemberInput};
 use crate::domain::text::Violation;
@@ -72,25 +73,26 @@ impl NewOrganization {
 }
 
 async fn create_in(session: &mut super::PgSession, new: &NewOrganization) -> Result<(), OrganizationError> {
-    let known = query!(
+    let known = within(session.answer_limit, query!(
         // Names with a slash, and UTC: PostgreSQL also knows abbreviations and signs that mean the opposite of what
         // people read.
         r#"SELECT EXISTS (SELECT FROM pg_timezone_names
                           WHERE name = $1 AND (name = 'UTC' OR name LIKE '%/%') AND name NOT LIKE 'posix/%') AS "known!""#,
         new.time_zone,
-    )
-    .fetch_one(session.connection()?)
-    .await;
+    ).fetch_one(session.connection()?)).await;
     if !session.note(known)?.known {
         return Err(OrganizationError::UnknownTimeZone(new.time_zone.clone()));
     }
-    let made = query!(
-        "INSERT INTO organization (id, name, time_zone) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-        new.id.0,
-        new.name,
-        new.time_zone,
+    let made = within(
+        session.answer_limit,
+        query!(
+            "INSERT INTO organization (id, name, time_zone) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            new.id.0,
+            new.name,
+            new.time_zone,
+        )
+        .execute(session.connection()?),
     )
-    .execute(session.connection()?)
     .await;
     if session.note(made)?.rows_affected() == 0 {
         return Err(OrganizationError::Exists(new.id));

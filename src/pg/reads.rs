@@ -1,7 +1,7 @@
 //! Reads of requests: plain queries over `visible_request`, which joins membership and visibility. No row locks.
 
 use super::approvals::request;
-use super::error::{corrupt, store_error};
+use super::error::{corrupt, is_lost_connection, store_error};
 use crate::approvals::store::{ApprovalReads, Standing};
 use crate::approvals::view::{
     Counts, DECIDERS_SHOWN, HistoryPage, ListQuery, Page, Place, RequestView, VersionView, WaitingFor,
@@ -12,25 +12,79 @@ use crate::domain::ids::{OrganizationId, RequestId, UserId, Version};
 use crate::domain::member::Member;
 use crate::domain::request::{Action, LastChange, Request, Status};
 use crate::transaction::{StoreError, Viewer};
-use sqlx::{PgConnection, PgPool, query};
+use sqlx::pool::PoolConnection;
+use sqlx::{PgConnection, PgPool, Postgres, query};
+use std::time::{Duration, Instant};
 
 /// Reads on the pool of their own.
 #[derive(Clone, Debug)]
 pub struct PgReads {
     pool: PgPool,
+    patience: Duration,
+    answer_limit: Duration,
 }
 
 impl PgReads {
-    /// Reads on `pool`.
+    /// Reads on `pool`, looking for a living connection no longer than `patience`, and waiting no longer than
+    /// `answer_limit` for an answer.
     #[must_use]
-    pub const fn new(pool: PgPool) -> Self {
-        Self { pool }
+    pub const fn new(pool: PgPool, patience: Duration, answer_limit: Duration) -> Self {
+        Self { pool, patience, answer_limit }
     }
 
-    pub(super) const fn pool(&self) -> &PgPool {
-        &self.pool
+    pub(super) fn begin(&self) -> Reading<'_> {
+        Reading { reads: self, since: Instant::now() }
     }
 }
+
+/// One read, under way: see [`reading`].
+pub(super) struct Reading<'a> {
+    reads: &'a PgReads,
+    since: Instant,
+}
+
+impl Reading<'_> {
+    pub(super) async fn connection(&self) -> Result<PoolConnection<Postgres>, StoreError> {
+        self.reads.pool.acquire().await.map_err(store_error)
+    }
+
+    pub(super) const fn answer_limit(&self) -> Duration {
+        self.reads.answer_limit
+    }
+
+    /// What became of an attempt: its rows, or nothing where it met a dead connection and may be made again.
+    pub(super) fn outcome<T>(
+        &self,
+        result: Result<T, sqlx::Error>,
+        mut connection: PoolConnection<Postgres>,
+    ) -> Result<Option<T>, StoreError> {
+        match result {
+            Ok(rows) => Ok(Some(rows)),
+            Err(error) if is_lost_connection(&error) => {
+                connection.close_on_drop();
+                if self.since.elapsed() < self.reads.patience { Ok(None) } else { Err(store_error(error)) }
+            }
+            Err(error) => Err(store_error(error)),
+        }
+    }
+}
+
+/// Reads on a pooled connection. Those that died while idle are dropped, and the read is made again on another one:
+/// looking twice changes nothing.
+macro_rules! reading {
+    ($reads:expr, $connection:ident => $read:expr) => {{
+        let reading = $reads.begin();
+        loop {
+            let mut pooled = reading.connection().await?;
+            let $connection = &mut *pooled;
+            let result = $crate::pg::error::within(reading.answer_limit(), $read).await;
+            if let Some(rows) = reading.outcome(result, pooled)? {
+                break rows;
+            }
+        }
+    }};
+}
+pub(super) use reading;
 
 /// Those of an organization who may decide: all of them counted, the first named. One more is named than shown, in
 /// case an applicant is among them.
@@ -116,8 +170,8 @@ impl PgReads {
         after: Option<Place>,
         limit: i64,
     ) -> Result<Vec<RequestView>, StoreError> {
-        let mut connection = self.pool.acquire().await.map_err(store_error)?;
-        let rows = query!(
+        let (rows, all) = reading!(self, connection => async {
+            let rows = query!(
             r#"SELECT v.id AS "id!", v.applicant_id AS "applicant_id!", v.title AS "title!",
                       v.description AS "description!", v.amount, v.currency, v.status AS "status!",
                       v.version AS "version!", v.content_version AS "content_version!",
@@ -155,30 +209,28 @@ impl PgReads {
             id.map(|id| id.0),
             limit,
         )
-        .fetch_all(&mut *connection)
-        .await
-        .map_err(store_error)?;
-        let pending = rows.iter().any(|row| row.status == Status::Pending.as_str());
-        let all = if pending {
-            deciders(&mut connection, viewer.organization_id, None).await.map_err(store_error)?
-        } else {
-            Deciders::default()
-        };
+            .fetch_all(&mut *connection)
+            .await?;
+            let pending = rows.iter().any(|row| row.status == Status::Pending.as_str());
+            let all = if pending {
+                deciders(connection, viewer.organization_id, None).await?
+            } else {
+                Deciders::default()
+            };
+            Ok((rows, all))
+        });
         rows.into_iter().map(|row| Ok(view!(viewer, row, all))).collect()
     }
 }
 
 impl ApprovalReads for PgReads {
     async fn is_active_member(&self, viewer: Viewer) -> Result<bool, StoreError> {
-        let row = query!(
+        let row = reading!(self, connection => query!(
             r#"SELECT EXISTS (SELECT FROM organization_member
                               WHERE organization_id = $1 AND user_id = $2 AND is_active) AS "active!""#,
             viewer.organization_id.0,
             viewer.user_id.0,
-        )
-        .fetch_one(&self.pool)
-        .await
-        .map_err(store_error)?;
+        ).fetch_one(connection));
         Ok(row.active)
     }
 
@@ -201,7 +253,7 @@ impl ApprovalReads for PgReads {
     }
 
     async fn counts(&self, viewer: Viewer) -> Result<Counts, StoreError> {
-        let rows = query!(
+        let rows = reading!(self, connection => query!(
             r#"SELECT v.status AS "status!", count(*) AS "all!",
                       count(*) FILTER (WHERE v.applicant_id = v.viewer_id) AS "mine!",
                       count(*) FILTER (WHERE v.can_decide) AS "inbox!"
@@ -210,10 +262,7 @@ impl ApprovalReads for PgReads {
                GROUP BY v.status"#,
             viewer.organization_id.0,
             viewer.user_id.0,
-        )
-        .fetch_all(&self.pool)
-        .await
-        .map_err(store_error)?;
+        ).fetch_all(connection));
         let of = |status: Status| rows.iter().find(|row| row.status == status.as_str());
         Ok(Counts {
             mine: Status::ALL.iter().map(|s| (*s, of(*s).map_or(0, |row| row.mine))).collect(),
@@ -229,7 +278,7 @@ impl ApprovalReads for PgReads {
         after: Version,
         limit: u16,
     ) -> Result<HistoryPage, StoreError> {
-        let rows = query!(
+        let rows = reading!(self, connection => query!(
             "SELECT h.version, h.actor_id, h.actor_name, h.action, h.from_status, h.to_status, h.reason,
                     h.content_hash, h.occurred_at
              FROM visible_request v
@@ -242,10 +291,7 @@ impl ApprovalReads for PgReads {
             id.0,
             after,
             i64::from(limit) + 1,
-        )
-        .fetch_all(&self.pool)
-        .await
-        .map_err(store_error)?;
+        ).fetch_all(connection));
         let entries = rows
             .into_iter()
             .map(|row| {
@@ -306,7 +352,7 @@ impl ApprovalReads for PgReads {
         version: Version,
     ) -> Result<Option<VersionView>, StoreError> {
         // The content as it stood: that of the last version, up to this one, that wrote a content.
-        let row = query!(
+        let row = reading!(self, connection => query!(
             "SELECT c.title, c.description, c.amount, c.currency, c.content_hash, h.actor_id, h.actor_name, h.occurred_at
              FROM visible_request v
              JOIN approval_history h ON h.organization_id = v.organization_id AND h.request_id = v.id
@@ -318,10 +364,7 @@ impl ApprovalReads for PgReads {
             viewer.user_id.0,
             id.0,
             version,
-        )
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(store_error)?;
+        ).fetch_optional(connection));
         row.map(|row| {
             Ok(VersionView {
                 version,

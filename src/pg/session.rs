@@ -1,6 +1,6 @@
 //! One transaction on one connection.
 
-use super::error::{commit_error, is_lost_connection, store_error};
+use super::error::{commit_error, is_lost_connection, store_error, within};
 use crate::domain::event::Event;
 use crate::transaction::idempotency::{Kept, KeyClaim, KeyedCall};
 use crate::transaction::{Session, StoreError};
@@ -13,13 +13,20 @@ use std::time::{Duration, Instant};
 pub struct PgStore {
     pool: PgPool,
     patience: Duration,
+    answer_limit: Duration,
 }
 
 impl PgStore {
     /// Sessions on `pool`, looking for a living connection no longer than `patience`.
     #[must_use]
     pub const fn new(pool: PgPool, patience: Duration) -> Self {
-        Self { pool, patience }
+        Self { pool, patience, answer_limit: super::DEFAULT_ANSWER_LIMIT }
+    }
+
+    /// The same, waiting no longer than `limit` for the answer to one statement.
+    #[must_use]
+    pub fn answered_within(self, limit: Duration) -> Self {
+        Self { answer_limit: limit, ..self }
     }
 
     /// Begins a transaction. Connections that died while idle are met here, before anything was asked of them: they
@@ -28,9 +35,11 @@ impl PgStore {
         let start = Instant::now();
         loop {
             let connection = self.pool.acquire().await.map_err(store_error)?;
-            let mut session = PgSession { connection: Some(connection), failed: false };
+            let mut session =
+                PgSession { connection: Some(connection), answer_limit: self.answer_limit, failed: false, lost: false };
             // Said aloud: under another default level a waiter would get 40001 in place of the new row.
-            match sqlx::raw_sql("BEGIN ISOLATION LEVEL READ COMMITTED").execute(session.connection()?).await {
+            let begin = sqlx::raw_sql("BEGIN ISOLATION LEVEL READ COMMITTED").execute(session.connection()?);
+            match within(self.patience, begin).await {
                 Ok(_) => return Ok(session),
                 Err(error) if is_lost_connection(&error) && start.elapsed() < self.patience => drop(session),
                 Err(error) => return Err(store_error(error)),
@@ -47,8 +56,12 @@ impl PgStore {
 pub struct PgSession {
     /// `None` once it was ended.
     connection: Option<PoolConnection<Postgres>>,
+    /// How long the answer to one statement is waited for.
+    pub(super) answer_limit: Duration,
     /// After an error PostgreSQL answers COMMIT with a silent rollback.
     failed: bool,
+    /// Nobody is at the other end any more: there is nothing to roll back.
+    lost: bool,
 }
 
 impl Drop for PgSession {
@@ -71,6 +84,7 @@ impl PgSession {
     pub(super) fn note<T>(&mut self, result: Result<T, sqlx::Error>) -> Result<T, StoreError> {
         result.map_err(|error| {
             self.failed = true;
+            self.lost |= is_lost_connection(&error);
             store_error(error)
         })
     }
@@ -78,12 +92,12 @@ impl PgSession {
 
 impl Session for PgSession {
     async fn claim_key(&mut self, call: &KeyedCall) -> Result<KeyClaim, StoreError> {
-        let claimed = super::idempotency::claim(self.connection()?, call).await;
+        let claimed = within(self.answer_limit, super::idempotency::claim(self.connection()?, call)).await;
         self.note(claimed)
     }
 
     async fn keep_answer(&mut self, kept: Kept<'_>) -> Result<(), StoreError> {
-        let done = super::idempotency::keep(self.connection()?, kept).await;
+        let done = within(self.answer_limit, super::idempotency::keep(self.connection()?, kept)).await;
         self.note(done)
     }
 
@@ -91,14 +105,20 @@ impl Session for PgSession {
         if self.failed {
             return Err(StoreError::Internal("a failed session was to be committed".into()));
         }
-        sqlx::raw_sql("COMMIT").execute(self.connection()?).await.map_err(commit_error)?;
+        let commit = within(self.answer_limit, sqlx::raw_sql("COMMIT").execute(self.connection()?));
+        commit.await.map_err(commit_error)?;
         drop(self.connection.take());
         Ok(())
     }
 
     async fn rollback(mut self) {
+        let (limit, lost) = (self.answer_limit, self.lost);
         let Ok(connection) = self.connection() else { return };
-        match sqlx::raw_sql("ROLLBACK").execute(connection).await {
+        if lost {
+            // Dropping it closes it.
+            return;
+        }
+        match within(limit, sqlx::raw_sql("ROLLBACK").execute(connection)).await {
             Ok(_) => drop(self.connection.take()),
             // Closing the connection rolls back, too.
             Err(error) => tracing::debug!(%error, "a rollback failed, its connection is closed"),

@@ -172,8 +172,14 @@ impl App {
 
     pub async fn with(settings: Settings) -> Self {
         let database = Database::new().await;
+        let options = database.options();
+        Self::reaching(settings, database, &options).await
+    }
+
+    /// A server that reaches its database by a way of its own.
+    pub async fn reaching(settings: Settings, database: Database, options: &PgConnectOptions) -> Self {
         let pool_settings = PoolSettings::from(&settings.database);
-        let pools = ringi::pg::connect(&database.options(), &pool_settings, Some(APPLICATION_ROLE)).await.unwrap();
+        let pools = ringi::pg::connect(options, &pool_settings, Some(APPLICATION_ROLE)).await.unwrap();
         let use_cases = UseCases::new(&pools, &settings.database);
         let auth = Auth::local(SECRET.as_bytes(), settings.auth.leeway, settings.auth.max_token_lifetime).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
