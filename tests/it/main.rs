@@ -37,6 +37,7 @@ mod migrations;
 mod model;
 mod pressure;
 mod problems;
+mod process;
 mod proxy;
 mod races;
 mod restart;
