@@ -44,5 +44,6 @@ mod restart;
 mod retries;
 mod ringi;
 mod rules;
+mod torture;
 mod visibility;
 mod wire;

@@ -1,0 +1,291 @@
+//! Many people, many kills, and a proof afterwards.
+//!
+//! This knows nothing of the code: it starts the program, speaks HTTP, and looks into the database with SQL. People
+//! create, edit, submit, decide and withdraw under idempotency keys, with versions that are sometimes old, and ask
+//! again until they know; meanwhile `ringi`, the postmaster and single backends are killed with -9. Every call and
+//! every answer is recorded, and then compared with what the database says.
+//!
+//! `RINGI_TORTURE_SEED`, `RINGI_TORTURE_WRITES`, `RINGI_TORTURE_KILLS` and `RINGI_TORTURE_PEOPLE` make it longer.
+
+mod audit;
+mod chain;
+mod killer;
+mod people;
+mod random;
+mod record;
+
+use crate::harness::{Database, check_invariants};
+use crate::ringi::Serving;
+use audit::{Broken, audit};
+use killer::{System, create_organization, token};
+use people::World;
+use random::Random;
+use record::{Entries, Who};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, PgConnection};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use uuid::Uuid;
+
+const SECRET: &str = "the torture's own secret, long enough for it";
+
+/// How long, how many, and which chances.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    seed: u64,
+    /// Calls with a definite answer, at least.
+    writes: usize,
+    /// Of each kind of victim.
+    kills: usize,
+    people: usize,
+}
+
+impl Plan {
+    fn from_environment() -> Self {
+        let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+        let size = |name: &str, default| number(name).map_or(default, |n| usize::try_from(n).unwrap());
+        let plan = Self {
+            seed: number("RINGI_TORTURE_SEED").unwrap_or_else(|| Uuid::new_v4().as_u64_pair().0),
+            writes: size("RINGI_TORTURE_WRITES", 200),
+            kills: size("RINGI_TORTURE_KILLS", 5),
+            people: size("RINGI_TORTURE_PEOPLE", 12),
+        };
+        println!("to have this run again: RINGI_TORTURE_SEED={} ({plan:?})", plan.seed);
+        plan
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_promise_holds_while_everything_is_killed() {
+    let plan = Plan::from_environment();
+    let mut random = Random::new(plan.seed, 0);
+    let mut system = System::start(SECRET).await;
+    let admin = Uuid::new_v4();
+    let organization = system.organization(admin);
+    let world = Arc::new(World::new(system.address(), organization));
+    let begun = Instant::now();
+    hire(&world, SECRET, admin, plan.people).await;
+
+    let lives = begin(&world, plan.seed);
+    system.kill_all(&world, plan.kills, plan.writes, &mut random).await;
+    end(&world, lives).await;
+    replay(&world).await;
+
+    let mut db = system.connect().await;
+    let entries = world.record.entries();
+    println!("{} in {:.0?}", summary(&entries), begun.elapsed());
+    let broken = audit(&entries, &mut db).await;
+    expect_whole(&broken, plan);
+    check_invariants(&mut db).await;
+    expect_worth(&entries, plan);
+    drop(db);
+    system.stop().await;
+}
+
+/// A checker that never fails proves nothing: each rule is broken once, in a transaction that is then forgotten.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_checker_names_every_rule_that_is_broken() {
+    let plan = Plan { seed: 4, writes: 150, kills: 0, people: 8 };
+    let database = Database::new().await;
+    let url = database.url();
+    let admin = Uuid::new_v4();
+    let organization = create_organization(&[("DATABASE_URL", &url)], admin);
+    let server = Serving::on(&url, &[("RINGI__AUTH__HS256_SECRET", SECRET)]);
+    let world = Arc::new(World::new(&server.address, organization));
+    hire(&world, SECRET, admin, plan.people).await;
+    let lives = begin(&world, plan.seed);
+    world.answered.subscribe().wait_for(|answered| *answered >= plan.writes).await.unwrap();
+    end(&world, lives).await;
+    replay(&world).await;
+
+    let mut db = database.connect().await;
+    let entries = world.record.entries();
+    println!("{}", summary(&entries));
+    expect_whole(&audit(&entries, &mut db).await, plan);
+    broken_in_the_database(&entries, &mut db).await;
+    broken_in_the_record(&entries, &mut db).await;
+    assert_eq!(server.stop().code, 0);
+}
+
+async fn broken_in_the_database(entries: &Entries, db: &mut PgConnection) {
+    let decided = "(SELECT request_id FROM approval_history WHERE action = 'approve' LIMIT 1)";
+    let last = format!("request_id = {decided} AND action = 'approve'");
+    for (rule, sql) in [
+        (audit::COUNT, format!("DELETE FROM approval_history WHERE {last}")),
+        (audit::PROMISED, format!("DELETE FROM approval_history WHERE {last}")),
+        (audit::COUNT, format!("UPDATE approval_request SET version = version + 1 WHERE id = {decided}")),
+        (audit::TABLE, format!("UPDATE approval_request SET status = 'rejected' WHERE id = {decided}")),
+        (audit::TABLE, format!("UPDATE approval_history SET from_status = 'returned' WHERE {last}")),
+        (audit::EVENTS, format!("DELETE FROM outbox_event WHERE subject_id = {decided}::text AND seq = 2")),
+        (
+            audit::EVENTS,
+            format!("UPDATE outbox_event SET event_type = 'request.edit' WHERE subject_id = {decided}::text"),
+        ),
+        (audit::PROMISED, format!("UPDATE approval_history SET reason = 'another' WHERE {last}")),
+        (audit::RIGHTS, format!("UPDATE approval_request SET applicant_id = last_actor_id WHERE id = {decided}")),
+        (audit::CHAIN, format!("UPDATE approval_history SET occurred_at = occurred_at + interval '1 us' WHERE {last}")),
+        (audit::CHAIN, format!("UPDATE approval_request SET chain_hash = sha256('') WHERE id = {decided}")),
+        (audit::CHAIN, format!("UPDATE approval_version SET amount = amount + 1 WHERE request_id = {decided}")),
+        (audit::CHAIN, "UPDATE organization_history SET actor_name = 'Nobody'".to_owned()),
+        (
+            audit::ASKED,
+            format!(
+                "UPDATE approval_history SET actor_id = (SELECT applicant_id FROM approval_request WHERE id = {decided}) WHERE {last}"
+            ),
+        ),
+        (audit::BACK, format!("UPDATE approval_history SET to_status = 'rejected' WHERE {last}")),
+        (audit::KEYS, "DELETE FROM idempotency_key WHERE ctid = (SELECT min(ctid) FROM idempotency_key)".to_owned()),
+    ] {
+        // No trigger and no foreign key stands in the way of this session.
+        let planted = format!("BEGIN; SET LOCAL session_replication_role = 'replica'; {sql}");
+        sqlx::raw_sql(AssertSqlSafe(planted)).execute(&mut *db).await.unwrap();
+        let broken = audit(entries, db).await;
+        assert!(broken.iter().any(|broken| broken.rule == rule), "{rule:?} is not named after {sql}: {broken:?}");
+        sqlx::raw_sql("ROLLBACK").execute(&mut *db).await.unwrap();
+    }
+}
+
+async fn broken_in_the_record(entries: &Entries, db: &mut PgConnection) {
+    let won = entries.calls.iter().position(|call| call.succeeded() && call.action == "send_back").unwrap();
+    let lost = entries.calls.iter().find(|call| call.told().unwrap().code() == "request_changed").unwrap();
+    let with = |change: &dyn Fn(&mut Entries)| {
+        let mut changed = entries.clone();
+        change(&mut changed);
+        changed
+    };
+    let lost = lost.told().unwrap().clone();
+    for (rule, changed) in [
+        (
+            audit::REFUSED,
+            with(&|entries| {
+                for attempt in &mut entries.calls[won].attempts {
+                    attempt.answer = Some(lost.clone());
+                }
+            }),
+        ),
+        (
+            audit::WINNER,
+            with(&|entries| {
+                let mut twin = entries.calls[won].clone();
+                twin.tag.push_str(" and somebody else");
+                entries.calls.push(twin);
+            }),
+        ),
+        (
+            audit::SAME,
+            with(&|entries| {
+                let attempts = &mut entries.calls[won].attempts;
+                attempts.last_mut().unwrap().answer.as_mut().unwrap().text.push(' ');
+            }),
+        ),
+        (
+            audit::SAME,
+            with(&|entries| {
+                entries.calls[won].attempts.last_mut().unwrap().answer.as_mut().unwrap().replayed = false;
+            }),
+        ),
+        (audit::ASKED, with(&|entries| drop(entries.calls.remove(won)))),
+        (
+            audit::BACK,
+            with(&|entries| {
+                let mut look = entries.looks.iter().find(|look| look.version > 2).unwrap().clone();
+                look.began = Instant::now();
+                (look.ended, look.version, look.status) = (look.began, 1, "draft".to_owned());
+                entries.looks.push(look);
+            }),
+        ),
+        (audit::FAULT, with(&|entries| entries.faults.push("500".to_owned()))),
+    ] {
+        let broken = audit(&changed, db).await;
+        assert!(broken.iter().any(|broken| broken.rule == rule), "{rule:?} is not named: {broken:?}");
+    }
+}
+
+/// The administrator makes the members: half of them may approve.
+async fn hire(world: &World, secret: &str, admin: Uuid, people: usize) {
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let admin_token = token(secret, admin);
+    for number in 0..people {
+        let (id, can_approve) = (Uuid::new_v4(), number % 2 == 0);
+        let name = format!("Person {number}");
+        let body = json!({"user_id": id, "display_name": name, "is_active": true, "can_approve": can_approve,
+                          "is_admin": false});
+        let url = format!("{}/api/v1/organizations/{}/members", world.address, world.organization);
+        let made = http.post(url).bearer_auth(&admin_token).json(&body).send().await.unwrap();
+        assert_eq!(made.status(), 201);
+        let who = Who { id, name, token: token(secret, id), can_approve };
+        world.record.with(|record| record.people.push(who));
+    }
+}
+
+type Lives = Vec<tokio::task::JoinHandle<()>>;
+
+fn begin(world: &Arc<World>, seed: u64) -> Lives {
+    let people = world.record.entries().people;
+    let lives = people.into_iter().zip(1..).map(|(who, stream)| {
+        let world = Arc::clone(world);
+        tokio::spawn(async move { world.live(who, Random::new(seed, stream)).await })
+    });
+    lives.collect()
+}
+
+/// Nobody begins anything more, and everybody gets his last answer.
+async fn end(world: &World, lives: Lives) {
+    world.over.store(true, Ordering::Relaxed);
+    for life in lives {
+        life.await.unwrap();
+    }
+}
+
+/// Everybody asks once more for what he was promised; the audit sees what came of it.
+async fn replay(world: &World) {
+    let entries = world.record.entries();
+    for (index, call) in entries.calls.iter().enumerate().filter(|(_, call)| call.succeeded()) {
+        let who = entries.people.iter().find(|who| who.id == call.by).unwrap();
+        let attempt = world.attempt(who, call).await;
+        assert!(attempt.answer.is_some(), "nothing is killed any more: {call:?}");
+        world.record.with(|record| record.calls[index].attempts.push(attempt));
+    }
+}
+
+fn summary(entries: &Entries) -> String {
+    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    for attempt in entries.calls.iter().flat_map(|call| &call.attempts) {
+        let what = match &attempt.answer {
+            None => "lost".to_owned(),
+            Some(told) if told.is_success() => {
+                format!("{}{}", told.status, if told.replayed { " replayed" } else { "" })
+            }
+            Some(told) => format!("{} {}", told.status, told.code()),
+        };
+        *told.entry(what).or_default() += 1;
+    }
+    format!("{} calls, {} looks: {told:?}", entries.calls.len(), entries.looks.len())
+}
+
+fn expect_whole(broken: &[Broken], plan: Plan) {
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in broken {
+        let times = times.entry(one.rule).or_default();
+        *times += 1;
+        if *times <= 3 {
+            println!("broken: {}: {}", one.rule, one.what);
+        }
+    }
+    assert!(broken.is_empty(), "with {plan:?}, broken so many times: {times:#?}");
+}
+
+/// A run in which nobody won, lost or waited proves nothing.
+fn expect_worth(entries: &Entries, plan: Plan) {
+    let won = entries.calls.iter().filter(|call| call.succeeded()).count();
+    assert!(won * 5 > plan.writes, "only {won} calls succeeded");
+    let lost = entries.calls.iter().flat_map(|call| &call.attempts).filter(|attempt| attempt.answer.is_none()).count();
+    assert!(plan.kills == 0 || lost > 0, "no call met a kill");
+    let rare: &[_] = if plan.writes < 1_000 { &[] } else { &["self_approval_forbidden", "forbidden"] };
+    for code in ["request_changed", "invalid_transition"].iter().chain(rare) {
+        let met = entries.calls.iter().any(|call| call.told().is_some_and(|told| told.code() == *code));
+        assert!(met, "nobody was told {code}");
+    }
+}
