@@ -9,8 +9,6 @@ SELECT r.organization_id, me.user_id AS viewer_id,
        me.display_name AS viewer_name, me.can_approve AS viewer_can_approve, me.is_admin AS viewer_is_admin,
        me.version AS viewer_version, me.created_at AS viewer_since,
        applicant.display_name AS applicant_name,
-       -- The applicant is no decider of his own request, but stands among those of the organization.
-       applicant.is_active AND applicant.can_approve AS applicant_is_decider,
        r.status = 'pending' AND me.can_approve AND r.applicant_id <> me.user_id AS can_decide
 FROM organization_member me
 JOIN approval_request r ON r.organization_id = me.organization_id

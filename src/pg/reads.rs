@@ -15,6 +15,7 @@ use crate::transaction::{StoreError, Viewer};
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool, Postgres, query};
 use std::time::{Duration, Instant};
+use uuid::Uuid;
 
 /// Reads on the pool of their own.
 #[derive(Clone, Debug)]
@@ -86,45 +87,48 @@ macro_rules! reading {
 }
 pub(super) use reading;
 
-/// Those of an organization who may decide: all of them counted, the first named. One more is named than shown, in
-/// case an applicant is among them.
+/// Those of an organization who may decide: all of them counted, the first named (one more than is shown, in case an
+/// applicant is among them), and which of the applicants that were asked about are deciders themselves.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deciders {
     count: i64,
     first: Vec<(UserId, String)>,
+    applicants: Vec<Uuid>,
 }
 
 impl Deciders {
-    /// Those who could decide on a request of `applicant`, whom [`deciders`] may not have named.
-    fn besides(&self, applicant: UserId, applicant_is_decider: bool) -> WaitingFor {
+    /// Those who could decide on a request of `applicant`, who was asked about.
+    fn besides(&self, applicant: UserId) -> WaitingFor {
         WaitingFor {
-            count: self.count - i64::from(applicant_is_decider),
+            count: self.count - i64::from(self.applicants.contains(&applicant.0)),
             members: self.first.iter().filter(|(id, _)| *id != applicant).take(DECIDERS_SHOWN).cloned().collect(),
         }
     }
 }
 
-/// The deciders of an organization, for several requests.
-pub(super) async fn deciders(
+/// The deciders of an organization, for requests of these applicants. One statement, so that count and names are of
+/// one moment.
+async fn deciders(
     connection: &mut PgConnection,
     organization: OrganizationId,
-    applicant: Option<UserId>,
+    applicants: &[Uuid],
 ) -> Result<Deciders, sqlx::Error> {
     let rows = query!(
-        r#"SELECT user_id, display_name, count(*) OVER () AS "count!"
-           FROM organization_member
-           WHERE organization_id = $1 AND is_active AND can_approve AND user_id IS DISTINCT FROM $2
-           ORDER BY display_name, user_id
+        r#"SELECT m.user_id, m.display_name, count(*) OVER () AS "count!",
+                  ARRAY(SELECT a.user_id FROM organization_member a
+                        WHERE a.organization_id = $1 AND a.user_id = ANY ($2) AND a.is_active AND a.can_approve) AS "applicants!"
+           FROM organization_member m
+           WHERE m.organization_id = $1 AND m.is_active AND m.can_approve
+           ORDER BY m.display_name, m.user_id
            LIMIT 21"#,
         organization.0,
-        applicant.map(|id| id.0),
+        applicants,
     )
     .fetch_all(connection)
     .await?;
-    Ok(Deciders {
-        count: rows.first().map_or(0, |row| row.count),
-        first: rows.into_iter().map(|row| (UserId(row.user_id), row.display_name)).collect(),
-    })
+    let (count, applicants) = rows.first().map_or((0, Vec::new()), |row| (row.count, row.applicants.clone()));
+    let first = rows.into_iter().map(|row| (UserId(row.user_id), row.display_name)).collect();
+    Ok(Deciders { count, first, applicants })
 }
 
 /// Those who could decide on a request of `applicant`.
@@ -133,7 +137,7 @@ pub(super) async fn waiting_for(
     organization: OrganizationId,
     applicant: UserId,
 ) -> Result<WaitingFor, sqlx::Error> {
-    Ok(deciders(connection, organization, Some(applicant)).await?.besides(applicant, false))
+    Ok(deciders(connection, organization, &[applicant.0]).await?.besides(applicant))
 }
 
 /// Builds the viewer's [`Member`] and a [`RequestView`] from a row of `visible_request`.
@@ -151,10 +155,8 @@ macro_rules! view {
             created_at: row.viewer_since,
         };
         let applicant_name = row.applicant_name;
-        let applicant_is_decider = row.applicant_is_decider;
         let request = request!($viewer.organization_id, row);
-        let waiting_for =
-            (request.status == Status::Pending).then(|| $deciders.besides(request.applicant_id, applicant_is_decider));
+        let waiting_for = (request.status == Status::Pending).then(|| $deciders.besides(request.applicant_id));
         RequestView::new(request, applicant_name, &member, waiting_for)
     }};
 }
@@ -181,7 +183,7 @@ impl PgReads {
                       v.chain_hash AS "chain_hash!", v.viewer_name AS "viewer_name!",
                       v.viewer_can_approve AS "viewer_can_approve!", v.viewer_is_admin AS "viewer_is_admin!",
                       v.viewer_version AS "viewer_version!", v.viewer_since AS "viewer_since!",
-                      v.applicant_name AS "applicant_name!", v.applicant_is_decider AS "applicant_is_decider!"
+                      v.applicant_name AS "applicant_name!"
                FROM visible_request v
                WHERE v.organization_id = $1 AND v.viewer_id = $2
                  AND ($3 <> 'mine' OR v.applicant_id = $2)
@@ -211,11 +213,12 @@ impl PgReads {
         )
             .fetch_all(&mut *connection)
             .await?;
-            let pending = rows.iter().any(|row| row.status == Status::Pending.as_str());
-            let all = if pending {
-                deciders(connection, viewer.organization_id, None).await?
-            } else {
+            let pending = rows.iter().filter(|row| row.status == Status::Pending.as_str());
+            let applicants: Vec<_> = pending.map(|row| row.applicant_id).collect();
+            let all = if applicants.is_empty() {
                 Deciders::default()
+            } else {
+                deciders(connection, viewer.organization_id, &applicants).await?
             };
             Ok((rows, all))
         });
@@ -317,7 +320,7 @@ impl ApprovalReads for PgReads {
     }
 
     async fn standing(&self, of: Viewer, id: RequestId) -> Result<Option<Standing>, StoreError> {
-        let row = query!(
+        let row = reading!(self, connection => query!(
             r#"SELECT display_name, is_active, can_approve, is_admin, version, created_at,
                       EXISTS (SELECT FROM approval_history h
                               WHERE h.organization_id = m.organization_id AND h.actor_id = m.user_id
@@ -326,10 +329,7 @@ impl ApprovalReads for PgReads {
             of.organization_id.0,
             of.user_id.0,
             id.0,
-        )
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(store_error)?;
+        ).fetch_optional(connection));
         Ok(row.map(|row| Standing {
             member: Member {
                 organization_id: of.organization_id,

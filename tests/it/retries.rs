@@ -32,7 +32,7 @@ struct Faulty {
 impl Faulty {
     fn new(app: &App, faults: impl FnOnce(FaultyStore) -> FaultyStore) -> Self {
         let store = faults(FaultyStore::new(PgStore::new(app.pools.write.clone(), PATIENCE)));
-        let reads = PgReads::new(app.pools.read.clone());
+        let reads = PgReads::new(app.pools.read.clone(), PATIENCE, PATIENCE);
         Self { store: store.clone(), approvals: Approvals::new(store, reads, app.use_cases.admission.clone()) }
     }
 
