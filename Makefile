@@ -4,7 +4,11 @@ SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check sqlx openapi clean
+WRITES ?= 2000
+KILLS ?= 20
+PEOPLE ?= 8
+
+.PHONY: help setup run test check torture mutants sqlx openapi clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -24,6 +28,13 @@ check: setup ## The quick half of `make test`: format, lints, unit tests
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo test --locked --lib
+
+torture: setup ## People, kill -9 and a proof afterwards: make torture WRITES=2000 KILLS=20 PEOPLE=8 [SEED=n]
+	RINGI_TORTURE_WRITES=$(WRITES) RINGI_TORTURE_KILLS=$(KILLS) RINGI_TORTURE_PEOPLE=$(PEOPLE) \
+	$(if $(SEED),RINGI_TORTURE_SEED=$(SEED)) cargo test --locked --test it torture::every_promise -- --nocapture
+
+mutants: setup ## Build Ringi broken on purpose, and see the torture test catch each by name
+	@scripts/mutants.sh
 
 sqlx: setup ## Refresh .sqlx after a change of SQL or of a migration
 	@scripts/sqlx.sh
