@@ -1,10 +1,11 @@
 //! The composition root: the one place that knows all concrete types together.
 
-use crate::config::{Database, Settings};
-use crate::http::{self, Health, ServerSettings, State, auth::Auth};
+use crate::config::{self, Database, Settings};
+use crate::http::{self, Health, ServerSettings, State};
 use crate::lifecycle::{Runner, stop_asked};
 use crate::pg::embedded::{self, EmbeddedConfig, EmbeddedPg, Left};
-use crate::pg::{self, PgReads, PgStore, PoolSettings, migrate};
+use crate::pg::{self, PgIdentities, PgReads, PgStore, PoolSettings, migrate};
+use crate::tokens::{FetchSettings, Times, Tokens};
 use crate::transaction::admission::Admission;
 use metrics_exporter_prometheus::PrometheusHandle;
 use sqlx::ConnectOptions;
@@ -16,6 +17,8 @@ use std::time::Duration;
 pub type Approvals = crate::approvals::service::Approvals<PgStore, PgReads>;
 /// The use cases on members, on PostgreSQL.
 pub type Members = crate::members::service::Members<PgStore, PgReads>;
+/// Who is who, on PostgreSQL.
+pub type Identities = crate::identity::Identities<PgIdentities>;
 pub use crate::pg::Pools;
 
 /// The name of the database in a PostgreSQL of our own.
@@ -152,6 +155,8 @@ pub struct UseCases {
     pub approvals: Approvals,
     /// On members.
     pub members: Members,
+    /// Who is who.
+    pub identities: Identities,
     /// The queue in front of the write connections.
     pub admission: Admission,
 }
@@ -166,12 +171,32 @@ impl UseCases {
         let limit = PoolSettings::from(settings).answer_limit();
         let store = PgStore::new(pools.write.clone(), settings.acquire_timeout).answered_within(limit);
         let reads = PgReads::new(pools.read.clone(), settings.acquire_timeout, limit);
+        let adding = PgReads::new(pools.write.clone(), settings.acquire_timeout, limit);
         Self {
             approvals: Approvals::new(store.clone(), reads.clone(), admission.clone()),
-            members: Members::new(store, reads, admission.clone()),
+            members: Members::new(store, reads.clone(), admission.clone()),
+            identities: Identities::new(PgIdentities::new(reads, adding)),
             admission,
         }
     }
+}
+
+/// The check of tokens that the settings ask for.
+///
+/// # Errors
+/// When nobody could sign in, a key is unfit, or the self-test fails.
+pub fn tokens(settings: &config::Auth) -> Result<Tokens, AppError> {
+    let times = Times { leeway: settings.leeway, max_lifetime: settings.max_token_lifetime };
+    let fetching = FetchSettings {
+        refresh: settings.jwks_refresh,
+        cooldown: settings.jwks_cooldown,
+        connect_timeout: settings.jwks_connect_timeout,
+        timeout: settings.jwks_timeout,
+    };
+    let secret = settings.hs256_secret.reveal();
+    let secret = (!secret.is_empty()).then_some(secret.as_bytes());
+    let issuers = config::read_issuers(&settings.issuers).map_err(AppError::Other)?;
+    Tokens::new(times, secret, issuers, fetching).map_err(AppError::Other)
 }
 
 /// What `ringi serve` was asked for besides the settings.
@@ -193,15 +218,7 @@ pub async fn serve(
     metrics: PrometheusHandle,
     ready: impl FnOnce(std::net::SocketAddr),
 ) -> Result<(), AppError> {
-    let secret = settings.auth.hs256_secret.reveal();
-    if secret.is_empty() {
-        return Err(AppError::Other(
-            "nobody could sign in: set RINGI__AUTH__HS256_SECRET, for example to the output of `openssl rand -hex 32`"
-                .to_owned(),
-        ));
-    }
-    let auth = Auth::local(secret.as_bytes(), settings.auth.leeway, settings.auth.max_token_lifetime)
-        .map_err(AppError::Other)?;
+    let tokens = tokens(&settings.auth)?;
     // Before the database: a port in use is told at once.
     let address = settings.listen_address()?;
     let listener = TcpListener::bind(address).map_err(|error| {
@@ -213,7 +230,7 @@ pub async fn serve(
     let address = listener.local_addr().map_err(|error| AppError::Io("listener".to_owned(), error))?;
 
     let db = Db::open(&settings.database).await?;
-    let served = serve_on(&db, settings, options, auth, metrics, listener, || ready(address)).await;
+    let served = serve_on(&db, settings, options, tokens, metrics, listener, || ready(address)).await;
     db.leave().await;
     served
 }
@@ -222,7 +239,7 @@ async fn serve_on(
     db: &Db,
     settings: &Settings,
     options: ServeOptions,
-    auth: Auth,
+    tokens: Tokens,
     metrics: PrometheusHandle,
     listener: TcpListener,
     ready: impl FnOnce(),
@@ -233,7 +250,7 @@ async fn serve_on(
     if options.demo {
         crate::demo::load(&PgStore::new(pools.write.clone(), settings.database.acquire_timeout), &use_cases).await?;
     }
-    let service = Service::start(pools, use_cases, settings, auth, metrics, listener)?;
+    let service = Service::start(pools, use_cases, settings, tokens, metrics, listener)?;
     let embedded_watch = async {
         match &db.embedded {
             Some(embedded) => keep_running(embedded).await,
@@ -262,6 +279,8 @@ pub struct Service {
     server: actix_web::dev::ServerHandle,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
     gauges: tokio::task::JoinHandle<()>,
+    /// The fetching of providers' keys, which ends when this is dropped.
+    fetching: tokio::task::JoinSet<()>,
     grace: Duration,
 }
 
@@ -274,16 +293,18 @@ impl Service {
         pools: Pools,
         use_cases: UseCases,
         settings: &Settings,
-        auth: Auth,
+        tokens: Tokens,
         metrics: PrometheusHandle,
         listener: TcpListener,
     ) -> Result<Self, AppError> {
         let runner = Runner::new(tokio::runtime::Handle::current());
+        let fetching = tokens.keep_keys_fresh();
         let health = Health::new(pools.clone());
         let state = State {
             approvals: use_cases.approvals,
             members: use_cases.members,
-            auth,
+            identities: use_cases.identities,
+            tokens,
             runner: runner.clone(),
             body_limits: http::BodyLimits { bytes: settings.http.body_limit_bytes, time: settings.http.body_timeout },
             health: health.clone(),
@@ -305,6 +326,7 @@ impl Service {
             server: server.handle(),
             serving: tokio::spawn(server),
             gauges: tokio::spawn(gauges(pools.clone(), use_cases.admission)),
+            fetching,
             grace: settings.http.shutdown_grace,
             pools,
         })
@@ -319,6 +341,7 @@ impl Service {
             tracing::warn!("some use cases outlived the grace time; the database rolls them back");
         }
         self.gauges.abort();
+        drop(self.fetching);
         // A use case that hangs would hold its connection: the process ends, and the database rolls it back.
         drop(tokio::time::timeout(Duration::from_secs(5), self.pools.close()).await);
     }

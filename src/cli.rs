@@ -6,7 +6,7 @@ use crate::config::Settings;
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::domain::member::MemberInput;
 use crate::pg::{NewOrganization, PgStore, create_organization, migrate};
-use crate::{demo, doctor, http, lifecycle, telemetry};
+use crate::{demo, doctor, http, lifecycle, telemetry, tokens};
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 use sqlx::ConnectOptions;
@@ -98,7 +98,8 @@ struct CreateOrg {
     /// The organization's name, 1 to 200 characters.
     #[arg(long)]
     name: String,
-    /// The first administrator's user id: the `sub` of his tokens.
+    /// The first administrator's user id: the `sub` of the local key's tokens. Who signs in at an identity provider
+    /// finds his in the answer of GET /api/v1/me.
     #[arg(long)]
     admin_id: Uuid,
     /// The first administrator's name, 1 to 200 characters.
@@ -186,7 +187,7 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
                     settings.auth.max_token_lifetime.as_secs()
                 )));
             }
-            let token = http::auth::sign(secret.as_bytes(), UserId(user), ttl);
+            let token = tokens::sign(secret.as_bytes(), UserId(user), ttl);
             say(&token.map_err(|error| AppError::Other(format!("can't sign: {error}")))?);
         }
         Command::Openapi => say(http::openapi::json()),

@@ -1,5 +1,10 @@
 //! The settings: typed, layered, checked. All of them, with units and reasons, stand in `config/default.toml`.
 
+mod issuers;
+
+pub use issuers::{Issuer, read as read_issuers};
+
+use crate::tokens::SECRET_MIN_BYTES;
 use config::{Config, ConfigError, Environment, File, FileFormat};
 use serde::{Deserialize, Deserializer};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -13,6 +18,12 @@ const DEFAULTS: &str = include_str!("../config/default.toml");
 pub struct Secret(String);
 
 impl Secret {
+    /// Hides a value.
+    #[must_use]
+    pub const fn new(value: String) -> Self {
+        Self(value)
+    }
+
     /// The value, for the one who uses it.
     #[must_use]
     pub fn reveal(&self) -> &str {
@@ -95,6 +106,16 @@ pub struct Auth {
     pub leeway: Duration,
     #[serde(rename = "max_token_lifetime_s", deserialize_with = "seconds")]
     pub max_token_lifetime: Duration,
+    #[serde(deserialize_with = "issuers::list")]
+    pub issuers: Vec<Issuer>,
+    #[serde(rename = "jwks_refresh_s", deserialize_with = "seconds")]
+    pub jwks_refresh: Duration,
+    #[serde(rename = "jwks_cooldown_s", deserialize_with = "seconds")]
+    pub jwks_cooldown: Duration,
+    #[serde(rename = "jwks_connect_timeout_ms", deserialize_with = "milliseconds")]
+    pub jwks_connect_timeout: Duration,
+    #[serde(rename = "jwks_timeout_ms", deserialize_with = "milliseconds")]
+    pub jwks_timeout: Duration,
 }
 
 /// `[log]`: see `config/default.toml` for each.
@@ -199,12 +220,24 @@ impl Settings {
             return refuse("auth.leeway_s must be at most 30: mend the clocks instead".to_owned());
         }
         let secret = self.auth.hs256_secret.reveal().len();
-        if secret > 0 && secret < crate::http::auth::SECRET_MIN_BYTES {
+        if secret > 0 && secret < SECRET_MIN_BYTES {
             return refuse(format!(
-                "auth.hs256_secret has {secret} bytes: it needs {} or more; make one with `openssl rand -hex 32`",
-                crate::http::auth::SECRET_MIN_BYTES
+                "auth.hs256_secret has {secret} bytes: it needs {SECRET_MIN_BYTES} or more; make one with `openssl rand -hex 32`"
             ));
         }
+        if self.auth.jwks_refresh < Duration::from_secs(10) || self.auth.jwks_cooldown.is_zero() {
+            return refuse(
+                "auth.jwks_refresh_s must be 10 or more and auth.jwks_cooldown_s 1 or more: providers are not to be flooded"
+                    .to_owned(),
+            );
+        }
+        if self.auth.jwks_timeout.is_zero() || self.auth.jwks_connect_timeout.is_zero() {
+            return refuse(
+                "auth.jwks_timeout_ms and auth.jwks_connect_timeout_ms must be 1 or more: without a limit sign-in could wait for ever"
+                    .to_owned(),
+            );
+        }
+        read_issuers(&self.auth.issuers).map_err(SettingsError::Refused)?;
         for origin in &self.http.allowed_origins {
             let exact = origin.starts_with("http://") || origin.starts_with("https://");
             if !exact || origin.matches('/').count() != 2 || origin.contains('*') {

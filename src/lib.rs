@@ -8,7 +8,9 @@
 //! | [`transaction`] | what use cases share: locked values, retries, admission, idempotency | `domain` |
 //! | [`approvals`] | the use cases on requests; the write transaction on one screen | `domain`, `transaction` |
 //! | [`members`] | people and their rights | `domain`, `transaction` |
+//! | [`identity`] | from a provider's subject to a user | `domain`, `transaction` |
 //! | [`pg`] | all the SQL; the lock order, written down once | all of the above, `sqlx` |
+//! | [`tokens`] | who signed a token and what it proves; the keys of identity providers | `domain`, `jsonwebtoken`, `reqwest` |
 //! | [`http`] | all the HTTP; the route table on one screen | all of the above but `pg`, `actix-web` |
 //! | [`app`] | puts the parts together | everything |
 //!
@@ -27,8 +29,10 @@ pub mod demo;
 pub mod doctor;
 pub mod domain;
 pub mod http;
+pub mod identity;
 pub mod lifecycle;
 pub mod members;
 pub mod pg;
 pub mod telemetry;
+pub mod tokens;
 pub mod transaction;

@@ -44,6 +44,12 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
     metrics::describe_counter!("ringi_outcome_unknown_total", "Connections lost during COMMIT");
     metrics::describe_counter!("ringi_transaction_retries_total", "Transactions run again after a deadlock");
     metrics::describe_counter!("ringi_token_refusals_total", "Refused tokens by reason");
+    metrics::describe_counter!(
+        "ringi_jwks_refreshes_total",
+        "Fetches of an issuer's keys by result: ok, unreachable, status, too_large, malformed, no_usable_key"
+    );
+    metrics::describe_gauge!("ringi_jwks_keys", "Usable keys by issuer");
+    metrics::describe_gauge!("ringi_jwks_waiting", "Requests that wait for an issuer's keys");
     metrics::describe_counter!("ringi_panics_total", "Panics that became an internal error");
     metrics::describe_gauge!("ringi_pool_connections", "Database connections by pool and state");
     metrics::describe_gauge!("ringi_writes_present", "Writes inside or waiting");

@@ -23,7 +23,8 @@ id! {
     OrganizationId
 }
 id! {
-    /// A person, the same in every organization. The token's `sub`.
+    /// A person, the same in every organization: the `sub` of the local key's tokens, or made for a provider's
+    /// subject at first sight.
     UserId
 }
 id! {
@@ -41,6 +42,21 @@ impl RequestId {
 }
 
 impl Default for RequestId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl UserId {
+    /// Makes a new id, for a person whom an identity provider names for the first time.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one home of new user ids")]
+    pub fn new() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl Default for UserId {
     fn default() -> Self {
         Self::new()
     }

@@ -6,6 +6,7 @@
 pub mod content;
 pub mod event;
 pub mod history;
+pub mod identity;
 pub mod ids;
 pub mod member;
 pub mod request;

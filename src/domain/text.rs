@@ -39,6 +39,14 @@ pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c.is_control() || invisible.contains(c))
 }
 
+/// True when a person would see every character: no white space, no control, no zero-width or other invisible one.
+/// Two such texts that differ in their bytes can be told apart in a log.
+#[must_use]
+pub fn is_all_visible(text: &str) -> bool {
+    let invisible = CodePointSetData::new::<DefaultIgnorableCodePoint>();
+    !text.chars().any(|c| c.is_whitespace() || c.is_control() || invisible.contains(c))
+}
+
 /// A single line: not blank, no control characters. For titles and names.
 ///
 /// # Errors

@@ -92,7 +92,7 @@ async fn act(request: &HttpRequest, write: Write, state: &State, command: Comman
 }
 
 pub(super) async fn get(request: HttpRequest, state: Data<State>) -> Response {
-    let (viewer, id) = (state.viewer(&request)?, request_id(&request)?);
+    let (viewer, id) = (state.viewer(&request).await?, request_id(&request)?);
     Query::parse(&request, &[])?;
     let approvals = state.approvals.clone();
     let view = state.run(async move { approvals.get(viewer, id).await }).await?;
@@ -100,7 +100,7 @@ pub(super) async fn get(request: HttpRequest, state: Data<State>) -> Response {
 }
 
 pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
-    let viewer = state.viewer(&request)?;
+    let viewer = state.viewer(&request).await?;
     let known = ["view", "status", "applicant_id", "q", "updated_since", "limit", "cursor"];
     let query = Query::parse(&request, &known)?;
     let text = query.get("q").map(str::to_owned);
@@ -131,7 +131,7 @@ pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
 }
 
 pub(super) async fn counts(request: HttpRequest, state: Data<State>) -> Response {
-    let viewer = state.viewer(&request)?;
+    let viewer = state.viewer(&request).await?;
     Query::parse(&request, &[])?;
     let approvals = state.approvals.clone();
     let counts = state.run(async move { approvals.counts(viewer).await }).await?;
@@ -139,7 +139,7 @@ pub(super) async fn counts(request: HttpRequest, state: Data<State>) -> Response
 }
 
 pub(super) async fn history(request: HttpRequest, state: Data<State>) -> Response {
-    let (viewer, id) = (state.viewer(&request)?, request_id(&request)?);
+    let (viewer, id) = (state.viewer(&request).await?, request_id(&request)?);
     let query = Query::parse(&request, &["limit", "cursor"])?;
     let limit = query.limit()?;
     let name = format!("history/{id}");
@@ -153,7 +153,7 @@ pub(super) async fn history(request: HttpRequest, state: Data<State>) -> Respons
 }
 
 pub(super) async fn eligibility(request: HttpRequest, state: Data<State>) -> Response {
-    let (viewer, id) = (state.viewer(&request)?, request_id(&request)?);
+    let (viewer, id) = (state.viewer(&request).await?, request_id(&request)?);
     let query = Query::parse(&request, &["user_id"])?;
     let of = query.uuid("user_id")?.map(UserId);
     let approvals = state.approvals.clone();
@@ -162,7 +162,7 @@ pub(super) async fn eligibility(request: HttpRequest, state: Data<State>) -> Res
 }
 
 pub(super) async fn version(request: HttpRequest, state: Data<State>) -> Response {
-    let (viewer, id) = (state.viewer(&request)?, request_id(&request)?);
+    let (viewer, id) = (state.viewer(&request).await?, request_id(&request)?);
     let version = path_version(&request, "version")?;
     Query::parse(&request, &[])?;
     let approvals = state.approvals.clone();

@@ -14,7 +14,7 @@ use actix_web::{HttpRequest, HttpResponse};
 type Response = Result<HttpResponse, Problem>;
 
 pub(super) async fn me(request: HttpRequest, state: Data<State>) -> Response {
-    let user = state.auth.user(&request)?;
+    let user = state.user(&request).await?;
     Query::parse(&request, &[])?;
     let members = state.members.clone();
     let memberships = state.run(async move { members.memberships(user).await }).await?;
@@ -23,7 +23,7 @@ pub(super) async fn me(request: HttpRequest, state: Data<State>) -> Response {
 }
 
 pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
-    let viewer = state.viewer(&request)?;
+    let viewer = state.viewer(&request).await?;
     let query = Query::parse(&request, &["limit", "cursor"])?;
     let limit = query.limit()?;
     let name = format!("members/{}", viewer.organization_id);
@@ -38,7 +38,7 @@ pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
 }
 
 pub(super) async fn get(request: HttpRequest, state: Data<State>) -> Response {
-    let (viewer, user) = (state.viewer(&request)?, path_user(&request)?);
+    let (viewer, user) = (state.viewer(&request).await?, path_user(&request)?);
     Query::parse(&request, &[])?;
     let members = state.members.clone();
     let member = state.run(async move { members.get(viewer, user).await }).await?;

@@ -1,12 +1,11 @@
 //! The only HTTP of the project. Handlers read what was sent, call a use case, and write what it says; they hold no
 //! rule. [`routes`] is the whole surface on one screen.
 
-pub mod auth;
-
 pub mod openapi;
 pub mod problem;
 
 mod approvals;
+mod auth;
 mod body;
 mod dto;
 mod extract;

@@ -1,12 +1,12 @@
 //! What every handler has at hand, and the few ways in which it answers.
 
-use super::auth::Auth;
 use super::body::{BodyLimits, Fields, read_object};
 use super::extract::{idempotency_key, path_uuid};
 use super::problem::{Code, Problem};
-use crate::app::{Approvals, Members};
+use crate::app::{Approvals, Identities, Members};
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::lifecycle::Runner;
+use crate::tokens::Tokens;
 use crate::transaction::idempotency::{Answer, KeyedCall, Reply, fingerprint};
 use crate::transaction::{Call, Viewer};
 use actix_web::http::{StatusCode, header};
@@ -27,8 +27,10 @@ pub struct State {
     pub approvals: Approvals,
     /// The use cases on members.
     pub members: Members,
+    /// Who is who.
+    pub identities: Identities,
     /// Checks tokens.
-    pub auth: Auth,
+    pub tokens: Tokens,
     /// Runs use cases detached from their connection.
     pub runner: Runner,
     /// Bounds on bodies.
@@ -66,8 +68,8 @@ impl Health {
 
 impl State {
     /// Who looks, and in which organization.
-    pub(super) fn viewer(&self, request: &HttpRequest) -> Result<Viewer, Problem> {
-        let user_id = self.auth.user(request)?;
+    pub(super) async fn viewer(&self, request: &HttpRequest) -> Result<Viewer, Problem> {
+        let user_id = self.user(request).await?;
         Ok(Viewer { organization_id: OrganizationId(path_uuid(request, "org")?), user_id })
     }
 
@@ -97,7 +99,7 @@ pub(super) struct Write {
 impl Write {
     /// Reads in the order of checks: token, path, key, and the shape of the body.
     pub(super) async fn read(request: &HttpRequest, payload: Payload, state: &State) -> Result<Self, Problem> {
-        let viewer = state.viewer(request)?;
+        let viewer = state.viewer(request).await?;
         for name in ["id", "user"] {
             if request.match_info().get(name).is_some() {
                 path_uuid(request, name)?;

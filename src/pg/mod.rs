@@ -32,11 +32,13 @@ pub mod migrate;
 mod approvals;
 mod error;
 mod idempotency;
+mod identities;
 mod members;
 mod organizations;
 mod reads;
 mod session;
 
+pub use identities::PgIdentities;
 pub use organizations::{NewOrganization, OrganizationError, create_organization};
 pub use reads::PgReads;
 pub use session::{PgSession, PgStore};

@@ -6,13 +6,13 @@
 use chrono::{DateTime, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use reqwest::{Method, RequestBuilder, StatusCode};
-use ringi::app::{Service, UseCases};
-use ringi::config::Settings;
+use ringi::app::{Service, UseCases, tokens};
+use ringi::config::{Secret, Settings};
 use ringi::domain::ids::{OrganizationId, UserId};
 use ringi::domain::member::MemberInput;
-use ringi::http::auth::{Auth, sign};
 use ringi::pg::embedded::{self, EmbeddedConfig, EmbeddedPg};
 use ringi::pg::{APPLICATION_ROLE, NewOrganization, PgStore, PoolSettings, Pools, create_organization, migrate};
+use ringi::tokens::sign;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, Row};
@@ -148,6 +148,7 @@ pub fn settings() -> Settings {
     // The machine compiles and tests at the same time: opening connections may take a while.
     settings.database.acquire_timeout = Duration::from_secs(10);
     settings.http.shutdown_grace = Duration::from_secs(5);
+    settings.auth.hs256_secret = Secret::new(SECRET.to_owned());
     settings
 }
 
@@ -181,10 +182,10 @@ impl App {
         let pool_settings = PoolSettings::from(&settings.database);
         let pools = ringi::pg::connect(options, &pool_settings, Some(APPLICATION_ROLE)).await.unwrap();
         let use_cases = UseCases::new(&pools, &settings.database);
-        let auth = Auth::local(SECRET.as_bytes(), settings.auth.leeway, settings.auth.max_token_lifetime).unwrap();
+        let tokens = tokens(&settings.auth).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let service = Service::start(pools.clone(), use_cases.clone(), &settings, auth, metrics(), listener).unwrap();
+        let service = Service::start(pools.clone(), use_cases.clone(), &settings, tokens, metrics(), listener).unwrap();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let organization = Uuid::new_v4();
         let admin = Person::new(&http, &address, organization, "Dara Admin");

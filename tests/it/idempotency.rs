@@ -1,11 +1,10 @@
 //! The same call again, under its key, is answered again and done once.
 
-use crate::harness::{Answer, App, Person, SECRET, id_of, version_of};
+use crate::harness::{Answer, App, Person, id_of, version_of};
 use crate::wire::{post_text, refused, send};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use reqwest::Method;
-use ringi::app::{Service, UseCases};
-use ringi::http::auth::Auth;
+use ringi::app::{Service, UseCases, tokens};
 use ringi::pg::{APPLICATION_ROLE, PoolSettings};
 use serde_json::{Value, json};
 use std::net::TcpListener;
@@ -203,11 +202,11 @@ async fn hasty(app: &App) -> (Service, String) {
     let pools =
         ringi::pg::connect(&options, &PoolSettings::from(&settings.database), Some(APPLICATION_ROLE)).await.unwrap();
     let use_cases = UseCases::new(&pools, &settings.database);
-    let auth = Auth::local(SECRET.as_bytes(), settings.auth.leeway, settings.auth.max_token_lifetime).unwrap();
+    let tokens = tokens(&settings.auth).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let metrics = PrometheusBuilder::new().build_recorder().handle();
-    (Service::start(pools, use_cases, &settings, auth, metrics, listener).unwrap(), address)
+    (Service::start(pools, use_cases, &settings, tokens, metrics, listener).unwrap(), address)
 }
 
 #[tokio::test(flavor = "multi_thread")]

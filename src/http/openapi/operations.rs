@@ -170,7 +170,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     read(org!("/members"), "listMembers", MEMBERS, Answer::Page("MemberPage")).codes(&[Code::Forbidden])
         .says("A page of members", "By the time of joining, which never changes. Deactivated members stay on the list."),
     post(org!("/members"), "addMember", MEMBERS, "NewMember", Answer::Made("Member")).codes(&[Code::Forbidden, Code::AlreadyAMember])
-        .says("Add a member", "A person whose tokens have this `user_id` as `sub`."),
+        .says("Add a member", "A person by the `user_id` that `GET /api/v1/me` answers to him."),
     read(org!("/members/{user}"), "getMember", MEMBERS, Answer::One("Member")).codes(&[Code::Forbidden])
         .says("One member", ""),
     put(org!("/members/{user}"), "changeMember", MEMBERS, "MemberChange", Answer::Done("Member"))

@@ -70,7 +70,7 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
             "minLength": 1, "maxLength": REASON_MAX,
             "description": "Paragraphs: no control characters but TAB and LF, not blank."})
     };
-    let user = json!({"type": "string", "format": "uuid", "description": "The `sub` of the person's tokens."});
+    let user = json!({"type": "string", "format": "uuid", "description": "The person, as `GET /api/v1/me` names him."});
     let flag = |description: &str| json!({"type": "boolean", "description": description});
     let rights = [
         ("display_name", title.clone()),
