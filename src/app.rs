@@ -2,6 +2,7 @@
 
 use crate::config::{self, Database, Settings};
 use crate::http::{self, Health, ServerSettings, State};
+use crate::inspection::exports::Exports;
 use crate::lifecycle::{Runner, stop_asked};
 use crate::pg::embedded::{self, EmbeddedConfig, EmbeddedPg, Left};
 use crate::pg::{self, PgIdentities, PgReads, PgStore, PoolSettings, migrate};
@@ -19,6 +20,8 @@ pub type Approvals = crate::approvals::service::Approvals<PgStore, PgReads>;
 pub type Members = crate::members::service::Members<PgStore, PgReads>;
 /// Who is who, on PostgreSQL.
 pub type Identities = crate::identity::Identities<PgIdentities>;
+/// The use cases of inspectors, on PostgreSQL.
+pub type Inspections = crate::inspection::service::Inspections<PgStore, PgReads>;
 pub use crate::pg::Pools;
 
 /// The name of the database in a PostgreSQL of our own.
@@ -157,6 +160,8 @@ pub struct UseCases {
     pub members: Members,
     /// Who is who.
     pub identities: Identities,
+    /// Of inspectors.
+    pub inspections: Inspections,
     /// The queue in front of the write connections.
     pub admission: Admission,
 }
@@ -174,7 +179,8 @@ impl UseCases {
         let adding = PgReads::new(pools.write.clone(), settings.acquire_timeout, limit);
         Self {
             approvals: Approvals::new(store.clone(), reads.clone(), admission.clone()),
-            members: Members::new(store, reads.clone(), admission.clone()),
+            members: Members::new(store.clone(), reads.clone(), admission.clone()),
+            inspections: Inspections::new(store, reads.clone(), admission.clone()),
             identities: Identities::new(PgIdentities::new(reads, adding)),
             admission,
         }
@@ -305,6 +311,8 @@ impl Service {
             members: use_cases.members,
             identities: use_cases.identities,
             tokens,
+            inspections: use_cases.inspections,
+            exports: Exports::default(),
             runner: runner.clone(),
             body_limits: http::BodyLimits { bytes: settings.http.body_limit_bytes, time: settings.http.body_timeout },
             health: health.clone(),

@@ -1,5 +1,7 @@
 //! The command line. Answers go to stdout, problems to stderr with what to do next; exit codes are 0, 1 (failed) and
-//! 2 (wrong usage).
+//! 2 (wrong usage), and what a command's help names.
+
+mod history;
 
 use crate::app::{AppError, Db, ServeOptions, UseCases, serve};
 use crate::config::Settings;
@@ -75,6 +77,9 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Prove that nobody bent the history.
+    #[command(subcommand)]
+    History(history::History),
     /// Run the PostgreSQL of its own until Ctrl-C, and print its address.
     #[command(after_help = "Example: psql \"$(ringi postgres | head -n 1)\"")]
     Postgres {
@@ -192,6 +197,7 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
         }
         Command::Openapi => say(http::openapi::json()),
         Command::Doctor { json } => return Ok(doctor(&settings, json).await),
+        Command::History(history) => return history::run(history, &settings).await,
         Command::Postgres { dir } => {
             if let Some(dir) = dir {
                 settings.database.embedded_dir = dir;

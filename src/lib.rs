@@ -9,6 +9,7 @@
 //! | [`approvals`] | the use cases on requests; the write transaction on one screen | `domain`, `transaction` |
 //! | [`members`] | people and their rights | `domain`, `transaction` |
 //! | [`identity`] | from a provider's subject to a user | `domain`, `transaction` |
+//! | [`inspection`] | the history for auditors: list, export, the trace of who looked, verification, checkpoints | `domain`, `transaction` |
 //! | [`pg`] | all the SQL; the lock order, written down once | all of the above, `sqlx` |
 //! | [`tokens`] | who signed a token and what it proves; the keys of identity providers | `domain`, `jsonwebtoken`, `reqwest` |
 //! | [`http`] | all the HTTP; the route table on one screen | all of the above but `pg`, `actix-web` |
@@ -16,7 +17,8 @@
 //!
 //! Where to look first: the state machine is [`domain::request::transition`], the order of checks
 //! [`domain::request::decide`], the lock order the head of [`pg`], the write transaction
-//! [`approvals::service::Approvals::act`], the routes [`http::routes`], the error codes [`http::problem`].
+//! [`approvals::service::Approvals::act`], the routes [`http::routes`], the error codes [`http::problem`],
+//! what a verification checks [`domain::verify`].
 //!
 //! A test holds the directions: no SQL outside `pg`, no HTTP outside `http`, nothing async in `domain`, and no use
 //! case imports another.
@@ -30,6 +32,7 @@ pub mod doctor;
 pub mod domain;
 pub mod http;
 pub mod identity;
+pub mod inspection;
 pub mod lifecycle;
 pub mod members;
 pub mod pg;

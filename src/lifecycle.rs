@@ -38,6 +38,11 @@ impl Runner {
         }
     }
 
+    /// Runs `work` as a task that nobody waits for, but that a stop of the process lets finish.
+    pub fn detach(&self, work: impl Future<Output = ()> + Send + 'static) {
+        drop(self.tasks.spawn_on(work.in_current_span(), &self.runtime));
+    }
+
     /// Waits until no use case is under way. False: some still were after `patience`.
     pub async fn drain(&self, patience: Duration) -> bool {
         self.tasks.close();

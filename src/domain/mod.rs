@@ -1,7 +1,8 @@
 //! The rules, as pure functions over plain values: no I/O, no clock, no SQL, no HTTP.
 //!
 //! Start with [`request`]: the statuses, the actions, [`request::transition`] (the state machine on one screen) and
-//! [`request::decide`] (every check of a write, in order). Who may see and do what is in [`member`].
+//! [`request::decide`] (every check of a write, in order). Who may see and do what is in [`member`]. What makes
+//! bending the history visible is [`history`], and [`verify`] looks for it.
 
 pub mod content;
 pub mod event;
@@ -11,6 +12,7 @@ pub mod ids;
 pub mod member;
 pub mod request;
 pub mod text;
+pub mod verify;
 
 /// A moment as PostgreSQL keeps it: UTC, to the microsecond. Always the database's clock, never this process's.
 pub type Instant = chrono::DateTime<chrono::Utc>;

@@ -32,6 +32,7 @@ macro_rules! names {
         }
     };
 }
+pub(super) use names;
 
 names! {
     /// Where a request stands.

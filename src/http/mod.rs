@@ -8,9 +8,12 @@ mod approvals;
 mod auth;
 mod body;
 mod dto;
+mod export;
 mod extract;
 mod health;
+mod inspection;
 mod members;
+mod negotiate;
 mod page;
 mod request_scope;
 mod state;
@@ -60,6 +63,8 @@ pub fn routes(config: &mut ServiceConfig) {
             web::scope("/api/v1/organizations/{org}")
                 .service(resource!("/members", GET members::list, POST members::add))
                 .service(resource!("/members/{user}", GET members::get, PUT members::change))
+                .service(resource!("/history", GET inspection::list))
+                .service(resource!("/history/verify", GET inspection::verify_all))
                 .service(resource!("/requests", GET approvals::list, POST approvals::create))
                 .service(resource!("/requests/counts", GET approvals::counts))
                 .service(resource!("/requests/{id}", GET approvals::get, PUT approvals::edit))
@@ -70,6 +75,7 @@ pub fn routes(config: &mut ServiceConfig) {
                 .service(resource!("/requests/{id}/withdraw", POST approvals::withdraw))
                 .service(resource!("/requests/{id}/history", GET approvals::history))
                 .service(resource!("/requests/{id}/eligibility", GET approvals::eligibility))
+                .service(resource!("/requests/{id}/history/verify", GET inspection::verify_request))
                 .service(resource!("/requests/{id}/versions/{version}", GET approvals::version)),
         )
         .default_service(web::to(async || Err::<HttpResponse, _>(Problem::not_found())));

@@ -6,6 +6,7 @@ use super::dto::{CurrentDto, MemberDto, ProblemDto, ViolationDto};
 use crate::domain::member::MemberRefusal;
 use crate::domain::request::Refusal;
 use crate::domain::text::Violation;
+use crate::inspection::InspectionRefusal;
 use crate::transaction::{StoreError, UseCaseError};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -48,6 +49,7 @@ codes! {
     SelfApprovalForbidden 403 "self_approval_forbidden" "Nobody decides on a request that he wrote.",
     NotFound 404 "not_found" "There is nothing here that you may see.",
     MethodNotAllowed 405 "method_not_allowed" "The resource does not know this method.",
+    NotAcceptable 406 "not_acceptable" "The resource has none of the media types that were asked for.",
     RequestTimeout 408 "request_timeout" "The body did not arrive in time.",
     RequestChanged 409 "request_changed" "Somebody changed the request since you looked.",
     InvalidTransition 409 "invalid_transition" "The request's status does not allow this action.",
@@ -61,6 +63,7 @@ codes! {
     UnknownField 422 "unknown_field" "The body has a member that is not known here.",
     VersionRequired 422 "version_required" "A write carries the version that its author saw.",
     IdempotencyKeyReused 422 "idempotency_key_reused" "This key was used for another call.",
+    RateLimited 429 "rate_limited" "Too much at once. Nothing was done.",
     Internal 500 "internal" "A fault of ours. Nothing was saved.",
     Busy 503 "busy" "The service is busy. Nothing was saved.",
     OutcomeUnknown 503 "outcome_unknown" "The connection to the database was lost while saving.",
@@ -140,6 +143,12 @@ impl Problem {
     #[must_use]
     pub fn internal() -> Self {
         Self::new(Code::Internal, "Try again; if it happens again, report the request_id.")
+    }
+
+    /// Too much of the caller's own is under way. `seconds`: when to ask again.
+    #[must_use]
+    pub fn rate_limited(seconds: u32, detail: &str) -> Self {
+        Self { retry_after: Some(seconds), ..Self::new(Code::RateLimited, detail) }
     }
 
     fn busy() -> Self {
@@ -257,6 +266,19 @@ impl From<MemberRefusal> for Problem {
             },
             MemberRefusal::LastAdmin => Self::new(Code::LastAdmin, "Make somebody else an administrator first."),
             MemberRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
+        }
+    }
+}
+
+impl From<InspectionRefusal> for Problem {
+    fn from(refusal: InspectionRefusal) -> Self {
+        match refusal {
+            InspectionRefusal::Forbidden => Self::new(Code::Forbidden, "Only administrators inspect the history."),
+            InspectionRefusal::NotFound => Self::not_found(),
+            InspectionRefusal::ForeignCursor => Self::new(
+                Code::InvalidQuery,
+                "`cursor` must be a `next_cursor` of this list, sent with the same filters by who got it.",
+            ),
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::body::{BodyLimits, Fields, read_object};
 use super::extract::{idempotency_key, path_uuid};
 use super::problem::{Code, Problem};
-use crate::app::{Approvals, Identities, Members};
+use crate::app::{Approvals, Identities, Inspections, Members};
 use crate::domain::ids::{OrganizationId, UserId};
+use crate::inspection::exports::Exports;
 use crate::lifecycle::Runner;
 use crate::tokens::Tokens;
 use crate::transaction::idempotency::{Answer, KeyedCall, Reply, fingerprint};
@@ -29,6 +30,10 @@ pub struct State {
     pub members: Members,
     /// Who is who.
     pub identities: Identities,
+    /// The use cases of inspectors.
+    pub inspections: Inspections,
+    /// The exports under way.
+    pub exports: Exports,
     /// Checks tokens.
     pub tokens: Tokens,
     /// Runs use cases detached from their connection.

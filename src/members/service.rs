@@ -5,7 +5,7 @@ use super::store::{
     Administration, ChainHead, MemberChange, MemberPlace, MemberReads, MemberSession, MemberStore, Membership,
 };
 use crate::domain::event::Event;
-use crate::domain::history::SubjectEntry;
+use crate::domain::history::{Kind, SubjectEntry};
 use crate::domain::ids::{UserId, Version};
 use crate::domain::member::{Member, MemberInput, MemberRefusal, decide_member_change, decide_new_member};
 use crate::transaction::admission::Admission;
@@ -188,7 +188,7 @@ pub fn member_change(actor: Option<&Member>, before: Option<&Member>, after: Mem
     };
     let entry = SubjectEntry {
         organization_id: after.organization_id,
-        kind: "member",
+        kind: Kind::Member,
         subject_id: after.user_id.to_string(),
         seq: head.seq + 1,
         actor_id: actor.map(|actor| actor.user_id),

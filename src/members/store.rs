@@ -2,6 +2,7 @@
 
 use crate::domain::Instant;
 use crate::domain::event::Event;
+pub use crate::domain::history::ChainHead;
 use crate::domain::history::{Hash, SubjectEntry};
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::domain::member::Member;
@@ -31,17 +32,6 @@ pub struct Administration {
     pub target: Option<Locked<Member>>,
     /// Active administrators besides the target.
     pub other_admins: i64,
-}
-
-/// The head of a subject's history chain, locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChainHead {
-    /// The number of the last entry, 0 when there is none.
-    pub seq: i64,
-    /// Its hash.
-    pub hash: Hash,
-    /// The database's clock, read after the lock.
-    pub at: Instant,
 }
 
 /// A change of a member with everything that goes with it.

@@ -1,10 +1,9 @@
 //! The statements of member administration, and the reads of members.
 
-use super::error::{corrupt, within};
-use super::idempotency::KeptColumns;
+use super::error::within;
 use super::reads::{PgReads, reading};
-use super::session::{PgSession, PgStore, stored_payload};
-use crate::domain::history::{HASH_FORMAT, Hash};
+use super::session::{PgSession, PgStore};
+use crate::domain::history::Kind;
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::domain::member::Member;
 use crate::members::store::{
@@ -141,38 +140,7 @@ impl MemberSession for PgSession {
     }
 
     async fn lock_chain(&mut self, organization: OrganizationId, target: UserId) -> Result<ChainHead, StoreError> {
-        let subject = target.to_string();
-        let made = within(
-            self.answer_limit,
-            query!(
-                "INSERT INTO history_head (organization_id, kind, subject_id, seq, chain_hash)
-             VALUES ($1, 'member', $2, 0, $3) ON CONFLICT DO NOTHING",
-                organization.0,
-                subject,
-                &Hash::START.0[..],
-            )
-            .execute(self.connection()?),
-        )
-        .await;
-        self.note(made)?;
-        let row = within(
-            self.answer_limit,
-            query!(
-                r#"WITH locked AS MATERIALIZED (
-                 SELECT seq, chain_hash FROM history_head
-                 WHERE organization_id = $1 AND kind = 'member' AND subject_id = $2
-                 FOR UPDATE
-               )
-               SELECT seq, chain_hash, clock_timestamp() AS "at!" FROM locked"#,
-                organization.0,
-                subject,
-            )
-            .fetch_one(self.connection()?),
-        )
-        .await;
-        let row = self.note(row)?;
-        let hash = Hash::from_bytes(&row.chain_hash).ok_or_else(|| corrupt("history_head.chain_hash"))?;
-        Ok(ChainHead { seq: row.seq, hash, at: row.at })
+        self.lock_head(organization, Kind::Member, &target.to_string()).await
     }
 
     async fn insert_member(&mut self, change: &MemberChange, kept: Option<Kept<'_>>) -> Result<(), StoreError> {
@@ -191,7 +159,7 @@ impl MemberSession for PgSession {
             member.created_at,
         ).execute(self.connection()?)).await;
         self.note(done)?;
-        self.append(change, kept).await
+        self.append(&change.entry, change.entry_hash, Some(&change.event), kept).await
     }
 
     async fn update_member(
@@ -217,61 +185,8 @@ impl MemberSession for PgSession {
         if self.note(done)?.rows_affected() != 1 {
             return Ok(Guarded::Stale);
         }
-        self.append(change, kept).await?;
+        self.append(&change.entry, change.entry_hash, Some(&change.event), kept).await?;
         Ok(Guarded::Applied)
-    }
-}
-
-impl PgSession {
-    /// The history row, its chain's head, the event and the kept answer, in one statement.
-    async fn append(&mut self, change: &MemberChange, kept: Option<Kept<'_>>) -> Result<(), StoreError> {
-        let (entry, event) = (&change.entry, &change.event);
-        let caller = kept.map(|kept| kept.call.user_id.0);
-        let kept = KeptColumns::from(kept);
-        let done = within(
-            self.answer_limit,
-            query!(
-                "WITH head AS (
-               UPDATE history_head SET seq = $4, chain_hash = $5
-               WHERE organization_id = $1 AND kind = $2 AND subject_id = $3
-             ), history AS (
-               INSERT INTO organization_history
-                 (organization_id, kind, subject_id, seq, actor_id, actor_name, action, reason, detail, occurred_at,
-                  hash_format, entry_hash)
-               VALUES ($1, $2, $3, $4, $6, $7, $8, $9, $10, $11, $12, $5)
-             ), event AS (
-               INSERT INTO outbox_event
-                 (organization_id, subject_kind, subject_id, seq, event_type, payload, occurred_at)
-               VALUES ($1, $13, $3, $4, $14, $15, $11)
-             )
-             UPDATE idempotency_key SET status = $18, location = $19, body = $20
-             WHERE organization_id = $1 AND user_id = $16 AND key = $17",
-                entry.organization_id.0,
-                entry.kind,
-                entry.subject_id,
-                entry.seq,
-                &change.entry_hash.0[..],
-                entry.actor_id.map(|id| id.0),
-                entry.actor_name,
-                entry.action,
-                entry.reason,
-                sqlx::types::Json(&entry.detail) as _,
-                entry.occurred_at,
-                HASH_FORMAT,
-                event.subject_kind,
-                event.event_type,
-                stored_payload(event) as _,
-                caller,
-                kept.key,
-                kept.status,
-                kept.location,
-                kept.body,
-            )
-            .execute(self.connection()?),
-        )
-        .await;
-        self.note(done)?;
-        Ok(())
     }
 }
 

@@ -30,13 +30,16 @@ pub mod facts;
 pub mod migrate;
 
 mod approvals;
+mod chain;
 mod error;
 mod idempotency;
 mod identities;
+mod inspection;
 mod members;
 mod organizations;
 mod reads;
 mod session;
+mod verify;
 
 pub use identities::PgIdentities;
 pub use organizations::{NewOrganization, OrganizationError, create_organization};

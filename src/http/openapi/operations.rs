@@ -10,6 +10,8 @@ pub(super) enum Answer {
     One(&'static str),
     /// 200 with a page of things.
     Page(&'static str),
+    /// 200 with a page of things, or with all of them as CSV or NDJSON.
+    PageOrStream(&'static str),
     /// 200 with figures, which have no `ETag`.
     Figures(&'static str),
     /// 201 with a new thing, its place and its `ETag`.
@@ -102,6 +104,7 @@ impl Operation {
             | Code::IdempotencyKeyReused
             | Code::OutcomeUnknown => operation.body.is_some(),
             Code::VersionRequired => operation.changes(),
+            Code::NotAcceptable | Code::RateLimited => matches!(operation.answer, Answer::PageOrStream(_)),
             Code::Forbidden
             | Code::SelfApprovalForbidden
             | Code::RequestChanged
@@ -118,14 +121,20 @@ pub(super) const TAGS: &[(&str, &str)] = &[
     (ME, "Who the token belongs to, and where this person is a member."),
     (REQUESTS, "Writing, submitting, deciding, and looking at requests."),
     (MEMBERS, "People and their rights in an organization. For administrators."),
+    (
+        INSPECTION,
+        "What happened in an organization, who looked at it, and the proof that nobody bent it. For auditors.",
+    ),
     (OPERATIONS_TAG, "For balancers, Prometheus and readers. Without a token."),
 ];
 const ME: &str = "Me";
 const REQUESTS: &str = "Requests";
 const MEMBERS: &str = "Members";
+const INSPECTION: &str = "Inspection";
 const OPERATIONS_TAG: &str = "Operations";
 
 const FILTERS: &[&str] = &["view", "status", "applicant_id", "q", "updated_since"];
+const INSPECTED: &[&str] = &["request_id", "actor_id", "action", "kind", "from", "to"];
 const OWN: &[Code] = &[Code::Forbidden, Code::RequestChanged, Code::InvalidTransition];
 const DECISION: &[Code] =
     &[Code::Forbidden, Code::SelfApprovalForbidden, Code::RequestChanged, Code::InvalidTransition];
@@ -176,6 +185,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
     put(org!("/members/{user}"), "changeMember", MEMBERS, "MemberChange", Answer::Done("Member"))
         .codes(&[Code::Forbidden, Code::MemberChanged, Code::LastAdmin])
         .says("Change a member's name and rights", "Nobody is ever deleted: deactivate with `is_active: false`. The last active administrator stays one."),
+    read(org!("/history"), "inspectHistory", INSPECTION, Answer::PageOrStream("OrganizationHistoryPage")).filtered(INSPECTED).codes(&[Code::Forbidden])
+        .says("The organization's history", "For administrators. Oldest first, in an order that never changes; requests that were never submitted are left out. `Accept: text/csv` or `application/x-ndjson` streams the whole selection (without `limit` and `cursor`), two at once per organization; in CSV one `'` stands before a cell that begins with `=`, `+`, `-`, `@`, TAB or CR. A transfer that does not end properly is not whole. Each walk, at its first page, and each export is itself recorded as a row of kind `access`, after the answer."),
+    read(org!("/history/verify"), "verifyHistory", INSPECTION, Answer::Figures("Verified")).filtered(&["cursor"]).codes(&[Code::Forbidden])
+        .says("Was anything bent?", "For administrators. Recomputes every hash, at most 10,000 stored rows a call: go on with `next_cursor`. Ends at the first broken row."),
+    read(org!("/requests/{id}/history/verify"), "verifyRequestHistory", INSPECTION, Answer::Figures("Verified")).filtered(&["cursor"])
+        .says("Was this request's history bent?", "For whoever may see the request."),
     read("/", "getIndex", OPERATIONS_TAG, Answer::Public("text/html"))
         .says("What this is, and where to go", ""),
     read("/docs", "getDocs", OPERATIONS_TAG, Answer::Public("text/html"))

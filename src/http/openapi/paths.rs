@@ -52,7 +52,8 @@ fn path_parameters(path: &str) -> impl Iterator<Item = &str> {
 }
 
 fn parameters(operation: &Operation) -> Value {
-    let page: &[&str] = if matches!(operation.answer, Answer::Page(_)) { &["limit", "cursor"] } else { &[] };
+    let page: &[&str] =
+        if matches!(operation.answer, Answer::Page(_) | Answer::PageOrStream(_)) { &["limit", "cursor"] } else { &[] };
     let headers: &[&str] = match operation.answer {
         Answer::One(_) => &["If-None-Match", "X-Request-Id"],
         Answer::Made(_) | Answer::Done(_) => &["Idempotency-Key", "X-Request-Id"],
@@ -72,6 +73,11 @@ fn responses(operation: &Operation) -> Value {
             ("200", "As it stands now.", &["ETag"][..], json_of(schema))
         }
         Answer::Page(schema) => ("200", "A page.", &[][..], json_of(schema)),
+        Answer::PageOrStream(schema) => {
+            let page = json!({"schema": reference("schemas", schema)});
+            let content = json!({"application/json": page, "text/csv": text(), "application/x-ndjson": text()});
+            ("200", "A page, or the whole selection.", &["Content-Disposition"][..], content)
+        }
         Answer::Figures(schema) => ("200", "The figures.", &[][..], json_of(schema)),
         Answer::Made(schema) => ("201", "Made.", &["ETag", "Location", "Idempotency-Replayed"][..], json_of(schema)),
         Answer::Done(schema) => {
@@ -137,7 +143,7 @@ fn problem(codes: &[Code]) -> Value {
         headers.extend(match code {
             Code::Unauthenticated => Some("WWW-Authenticate"),
             Code::MethodNotAllowed => Some("Allow"),
-            Code::Busy | Code::OutcomeUnknown | Code::IdempotencyInProgress => Some("Retry-After"),
+            Code::Busy | Code::OutcomeUnknown | Code::IdempotencyInProgress | Code::RateLimited => Some("Retry-After"),
             _ => None,
         });
     }

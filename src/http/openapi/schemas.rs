@@ -4,12 +4,14 @@
 //! by member (see `body`); they stand here.
 
 use crate::domain::content::AMOUNT_MAX;
+use crate::domain::history::Kind;
 use crate::domain::request::Status;
 use crate::domain::text::{DESCRIPTION_MAX, LINE_MAX, REASON_MAX};
 use crate::http::dto::{
     CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, MeDto, MemberDto, PageDto, ProblemDto, RequestDto,
 };
 use crate::http::dto::{VersionDto, ViolationDto};
+use crate::http::inspection::{RowDto, VerifiedDto};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -25,11 +27,14 @@ pub(super) fn schemas() -> Value {
     derived::<EligibilityDto>(&mut found);
     derived::<MemberDto>(&mut found);
     derived::<MeDto>(&mut found);
+    derived::<RowDto>(&mut found);
+    derived::<VerifiedDto>(&mut found);
     derived::<ViolationDto>(&mut found);
     derived::<ProblemDto>(&mut found);
     found.push(("RequestPage".to_owned(), PageDto::<RequestDto>::schema()));
     found.push(("HistoryPage".to_owned(), PageDto::<HistoryEntryDto>::schema()));
     found.push(("MemberPage".to_owned(), PageDto::<MemberDto>::schema()));
+    found.push(("OrganizationHistoryPage".to_owned(), PageDto::<RowDto>::schema()));
     let mut schemas: Map<String, Value> = found.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
     schemas.extend(bodies());
     let health = json!({"type": "object", "required": ["status"],
@@ -153,6 +158,9 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
 /// `components.parameters`, named as they are sent.
 pub(super) fn parameters() -> Value {
     let uuid = json!({"type": "string", "format": "uuid"});
+    let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let actions: Vec<&str> = Kind::ALL.iter().flat_map(|kind| kind.actions()).copied().collect();
+    let moment = json!({"type": "string", "format": "date-time"});
     let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
     let rows: &[(&str, &str, Value, &str)] = &[
         ("path", "org", uuid.clone(), "The organization."),
@@ -174,6 +182,17 @@ pub(super) fn parameters() -> Value {
         ),
         ("query", "status", json!({"type": "string", "enum": statuses}), "Only those in this status."),
         ("query", "applicant_id", uuid.clone(), "Only those of this applicant."),
+        ("query", "request_id", uuid.clone(), "Only what happened to this request."),
+        ("query", "actor_id", uuid.clone(), "Only what this person did."),
+        ("query", "action", json!({"type": "string", "enum": actions}), "Only this action."),
+        ("query", "kind", json!({"type": "string", "enum": kinds}), "Only what is of this kind."),
+        ("query", "from", moment.clone(), "Only what occurred at this time or later; from 1970 to 2199."),
+        (
+            "query",
+            "to",
+            moment,
+            "Only what occurred before this time. Fixed when a walk or export begins, and never later than then, so that none meets its own trace.",
+        ),
         ("query", "user_id", uuid, "The member that an administrator asks about; the caller when left out."),
         (
             "query",
@@ -222,6 +241,7 @@ pub(super) fn headers() -> Value {
             text.clone(),
             "Opaque: names this very answer, the caller's rights included. For `If-None-Match`; a write takes the `version`, not this.",
         ),
+        ("Content-Disposition", text.clone(), "Of a stream: the name to save it under."),
         ("Location", json!({"type": "string", "format": "uri-reference"}), "The path of what was made."),
         (
             "Idempotency-Replayed",
