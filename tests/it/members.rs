@@ -283,7 +283,7 @@ async fn chain(app: &App, of: &Person) -> Vec<SubjectEntry> {
     for row in rows {
         let entry = SubjectEntry {
             organization_id: OrganizationId(app.organization),
-            kind: "member",
+            kind: ringi::domain::history::Kind::Member,
             subject_id: of.id.to_string(),
             seq: row.get("seq"),
             actor_id: row.get::<Option<Uuid>, _>("actor_id").map(UserId),
