@@ -224,7 +224,7 @@ impl Kind {
         match self {
             Self::Access => &["walk", "export"],
             Self::Closing | Self::Job => &[],
-            Self::Member => &["add", "change"],
+            Self::Member => &["add", "change", "pseudonymize", "invite", "revoke_invitation", "accept_invitation"],
             Self::Request => &["create", "edit", "submit", "approve", "reject", "send_back", "withdraw"],
         }
     }

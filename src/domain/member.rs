@@ -88,8 +88,28 @@ pub enum MemberRefusal {
     Changed(Box<Member>),
     /// Nobody could administer the organization any more.
     LastAdmin,
+    /// The invitation can't be accepted or revoked any more.
+    InvitationNotOpen(super::invitation::InvitationState),
     /// The input breaks these rules.
     Invalid(Vec<Violation>),
+}
+
+/// Judges an administrator's wish to replace a member's name by a pseudonym and end the membership, on locked rows.
+///
+/// # Errors
+/// The refusal, in the order of checks.
+pub fn decide_pseudonym(
+    actor: &Member,
+    target_id: UserId,
+    target: Option<&Member>,
+    seen: Version,
+    other_admins: i64,
+) -> Result<Option<Member>, MemberRefusal> {
+    // By the id, so that two who left can still be told apart.
+    let id = target_id.0.simple().to_string();
+    let display_name = format!("Former member {}", id.get(24..).unwrap_or_default());
+    let input = MemberInput { display_name, is_active: false, can_approve: false, is_admin: false };
+    decide_member_change(actor, target, seen, &input, other_admins)
 }
 
 /// Judges an administrator's wish to add somebody, on locked rows.

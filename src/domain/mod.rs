@@ -9,6 +9,7 @@ pub mod event;
 pub mod history;
 pub mod identity;
 pub mod ids;
+pub mod invitation;
 pub mod member;
 pub mod request;
 pub mod text;

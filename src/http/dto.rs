@@ -5,6 +5,7 @@ use crate::approvals::service::Eligibility;
 use crate::approvals::view::{Counts, RequestView, VersionView};
 use crate::domain::history::RequestEntry;
 use crate::domain::ids::UserId;
+use crate::domain::invitation::{Invitation, InvitationState, InvitationToken};
 use crate::domain::member::Member;
 use crate::domain::request::{Action, Request, Status};
 use crate::domain::rfc3339;
@@ -410,6 +411,62 @@ impl From<&Member> for MemberDto {
             can_approve: member.can_approve,
             is_admin: member.is_admin,
             version: member.version,
+        }
+    }
+}
+
+/// An invitation to become a member.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Invitation)]
+pub(super) struct InvitationDto {
+    pub(super) id: Uuid,
+    /// The name that the new member will have.
+    pub(super) display_name: String,
+    pub(super) can_approve: bool,
+    pub(super) is_admin: bool,
+    #[schema(value_type = InvitationStateDto)]
+    pub(super) state: &'static str,
+    /// The administrator who invited.
+    pub(super) invited_by: Uuid,
+    #[schema(value_type = String, format = DateTime)]
+    pub(super) created_at: String,
+    #[schema(value_type = String, format = DateTime)]
+    pub(super) expires_at: String,
+    /// Who became a member by it.
+    pub(super) accepted_by: Option<Uuid>,
+    /// What the invited person sends to accept. Only in the first answer to the one who invites; null ever after.
+    pub(super) token: Option<String>,
+    /// The path of a page that says what to do with the token, which stands behind `#` and so in no log.
+    pub(super) link: Option<String>,
+}
+
+/// What became of an invitation.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = InvitationState)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "the schema of a string, which `InvitationState::as_str` writes")]
+pub(super) enum InvitationStateDto {
+    Open,
+    Expired,
+    Accepted,
+    Revoked,
+}
+
+impl InvitationDto {
+    pub(super) fn new(invitation: &Invitation, state: InvitationState, token: Option<&InvitationToken>) -> Self {
+        let token = token.map(InvitationToken::text);
+        Self {
+            id: invitation.id,
+            display_name: invitation.display_name.clone(),
+            can_approve: invitation.can_approve,
+            is_admin: invitation.is_admin,
+            state: state.as_str(),
+            invited_by: invitation.invited_by.0,
+            created_at: rfc3339(invitation.created_at),
+            expires_at: rfc3339(invitation.expires_at),
+            accepted_by: invitation.accepted_by.map(|id| id.0),
+            link: token.as_ref().map(|token| format!("/invitation#{token}")),
+            token,
         }
     }
 }

@@ -12,6 +12,7 @@ mod export;
 mod extract;
 mod health;
 mod inspection;
+mod invitations;
 mod members;
 mod negotiate;
 mod page;
@@ -58,13 +59,19 @@ pub fn routes(config: &mut ServiceConfig) {
         .service(resource!("/health/live", GET health::live))
         .service(resource!("/health/ready", GET health::ready))
         .service(resource!("/metrics", GET health::metrics))
+        .service(resource!("/invitation", GET page::invitation))
         .service(resource!("/api/v1/me", GET members::me))
+        .service(resource!("/api/v1/invitations/accept", POST invitations::accept))
         .service(
             web::scope("/api/v1/organizations/{org}")
                 .service(resource!("/members", GET members::list, POST members::add))
                 .service(resource!("/members/{user}", GET members::get, PUT members::change))
                 .service(resource!("/history", GET inspection::list))
                 .service(resource!("/history/verify", GET inspection::verify_all))
+                .service(resource!("/members/{user}/pseudonymize", POST invitations::pseudonymize))
+                .service(resource!("/invitations", GET invitations::list, POST invitations::invite))
+                .service(resource!("/invitations/{invitation}", GET invitations::get))
+                .service(resource!("/invitations/{invitation}/revoke", POST invitations::revoke))
                 .service(resource!("/requests", GET approvals::list, POST approvals::create))
                 .service(resource!("/requests/counts", GET approvals::counts))
                 .service(resource!("/requests/{id}", GET approvals::get, PUT approvals::edit))

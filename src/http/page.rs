@@ -26,6 +26,13 @@ pub(super) async fn index() -> HttpResponse {
     html(INDEX, &POLICY)
 }
 
+/// What a person sees who follows an invitation.
+pub(super) async fn invitation() -> HttpResponse {
+    const INVITATION: &str = include_str!("invitation.html");
+    static POLICY: LazyLock<String> = LazyLock::new(|| policy(INVITATION));
+    html(INVITATION, &POLICY)
+}
+
 fn html(page: &'static str, policy: &str) -> HttpResponse {
     HttpResponse::Ok()
         .content_type("text/html; charset=utf-8")

@@ -55,6 +55,7 @@ codes! {
     InvalidTransition 409 "invalid_transition" "The request's status does not allow this action.",
     IdempotencyInProgress 409 "idempotency_in_progress" "The first call with this key is still under way.",
     LastAdmin 409 "last_admin" "An organization keeps at least one active administrator.",
+    InvitationNotOpen 409 "invitation_not_open" "The invitation was used, revoked, or its time is over.",
     AlreadyAMember 409 "already_a_member" "This person is a member already.",
     MemberChanged 409 "member_changed" "Somebody changed the member since you looked.",
     PayloadTooLarge 413 "payload_too_large" "The body is too large.",
@@ -264,6 +265,10 @@ impl From<MemberRefusal> for Problem {
                 extra: Extra::Member(Box::new(MemberDto::from(&*current))),
                 ..Self::new(Code::MemberChanged, "Look at `current`, and decide anew on what is there now.")
             },
+            MemberRefusal::InvitationNotOpen(state) => Self::new(
+                Code::InvitationNotOpen,
+                format!("It is {}: ask an administrator for a new invitation.", state.as_str()),
+            ),
             MemberRefusal::LastAdmin => Self::new(Code::LastAdmin, "Make somebody else an administrator first."),
             MemberRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
         }

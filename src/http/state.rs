@@ -15,7 +15,7 @@ use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::future::Future;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ impl Write {
     /// Reads in the order of checks: token, path, key, and the shape of the body.
     pub(super) async fn read(request: &HttpRequest, payload: Payload, state: &State) -> Result<Self, Problem> {
         let viewer = state.viewer(request).await?;
-        for name in ["id", "user"] {
+        for name in ["id", "user", "invitation"] {
             if request.match_info().get(name).is_some() {
                 path_uuid(request, name)?;
             }
@@ -113,16 +113,21 @@ impl Write {
         super::extract::Query::parse(request, &[])?;
         let key = idempotency_key(request)?;
         let object = read_object(request, payload, state.body_limits).await?;
-        let body = Value::Object(object);
-        let key = key.map(|key| KeyedCall {
-            organization_id: viewer.organization_id,
-            user_id: viewer.user_id,
-            key,
-            fingerprint: fingerprint(request.method().as_str(), request.path(), &body),
-        });
-        let Value::Object(object) = body else { return Err(Problem::internal()) };
+        let key = key.map(|key| keyed(request, viewer.organization_id, viewer.user_id, key, &object));
         Ok(Self { call: Call { viewer, key }, fields: Fields::new(object) })
     }
+}
+
+/// A call under its key.
+pub(super) fn keyed(
+    request: &HttpRequest,
+    organization_id: OrganizationId,
+    user_id: UserId,
+    key: String,
+    body: &Map<String, Value>,
+) -> KeyedCall {
+    let fingerprint = fingerprint(request.method().as_str(), request.path(), body);
+    KeyedCall { organization_id, user_id, key, fingerprint }
 }
 
 /// The user that a path names.

@@ -1,5 +1,6 @@
 //! People and their rights in an organization: member administration, and what a person is a member of.
 
+pub mod invitations;
 pub mod service;
 pub mod store;
 

@@ -6,19 +6,21 @@ use super::store::{
 };
 use crate::domain::event::Event;
 use crate::domain::history::{Kind, SubjectEntry};
-use crate::domain::ids::{UserId, Version};
-use crate::domain::member::{Member, MemberInput, MemberRefusal, decide_member_change, decide_new_member};
+use crate::domain::ids::{OrganizationId, UserId, Version};
+use crate::domain::member::{
+    Member, MemberInput, MemberRefusal, decide_member_change, decide_new_member, decide_pseudonym,
+};
 use crate::transaction::admission::Admission;
 use crate::transaction::idempotency::{Answer, Kept, Reply};
 use crate::transaction::{Call, End, Guarded, Locked, Session, StoreError, Viewer, claim_key, retrying, settle};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The use cases, on a store for writes and one for reads.
 #[derive(Clone, Debug)]
 pub struct Members<S, R> {
-    store: S,
-    reads: R,
-    admission: Admission,
+    pub(super) store: S,
+    pub(super) reads: R,
+    pub(super) admission: Admission,
 }
 
 /// Writes the answer for a member, so that it can be kept under the key before the commit.
@@ -61,6 +63,21 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
         self.administer(call, target, Wish::Change(seen, input), render).await
     }
 
+    /// Replaces a member's name by a pseudonym and ends the membership, for somebody who asks to be forgotten. Rows
+    /// of history that were written already stay as they are. For administrators.
+    ///
+    /// # Errors
+    /// [`MemberError`]; nothing was changed.
+    pub async fn pseudonymize(
+        &self,
+        call: &Call,
+        target: UserId,
+        seen: Version,
+        render: &impl Render,
+    ) -> Result<Reply, MemberError> {
+        self.administer(call, target, Wish::Pseudonymize(seen), render).await
+    }
+
     async fn administer(
         &self,
         call: &Call,
@@ -94,6 +111,7 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
         let decided = match wish {
             Wish::Add(input) => Some(decide_new_member(&actor, target_id, target.map(|t| &**t), input, actor.at())?),
             Wish::Change(seen, input) => decide_member_change(&actor, target.map(|t| &**t), seen, input, other_admins)?,
+            Wish::Pseudonymize(seen) => decide_pseudonym(&actor, target_id, target.map(|t| &**t), seen, other_admins)?,
         };
         let Some(after) = decided else {
             // Only a change of an existing member can be one that changes nothing.
@@ -104,8 +122,15 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
             session.keep_answer(kept).await?;
             return Ok(End::Commit(Reply::first(answer)));
         };
-        let head = session.lock_chain(call.viewer.organization_id, target_id).await?;
-        let change = member_change(Some(&actor), target.map(|t| &**t), after, head);
+        let head = session.lock_chain(call.viewer.organization_id, &target_id.to_string()).await?;
+        let change = match wish {
+            // Its row must not say the name once more that it takes away.
+            Wish::Pseudonymize(_) => {
+                let detail = json!({ "version": after.version });
+                with_entry(Some(&actor), "pseudonymize", detail, after, head)
+            }
+            Wish::Add(_) | Wish::Change(..) => member_change(Some(&actor), target.map(|t| &**t), after, head),
+        };
         let answer = render(&change.after);
         let kept = Kept::of(call.key.as_ref(), &answer);
         match target {
@@ -152,7 +177,7 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
         Ok(members)
     }
 
-    async fn check_administrator(&self, viewer: Viewer) -> Result<(), MemberError> {
+    pub(super) async fn check_administrator(&self, viewer: Viewer) -> Result<(), MemberError> {
         match self.reads.membership(viewer).await? {
             Some(member) if member.is_active && member.is_admin => Ok(()),
             Some(member) if member.is_active => Err(MemberRefusal::Forbidden.into()),
@@ -165,6 +190,7 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
 enum Wish<'a> {
     Add(&'a MemberInput),
     Change(Version, &'a MemberInput),
+    Pseudonymize(Version),
 }
 
 fn stale_is_refused(before: &Locked<Member>, written: Guarded) -> Result<(), MemberRefusal> {
@@ -174,30 +200,56 @@ fn stale_is_refused(before: &Locked<Member>, written: Guarded) -> Result<(), Mem
     }
 }
 
-/// A member's change with its history row and event. `actor` is `None` for the command line.
-#[must_use]
-pub fn member_change(actor: Option<&Member>, before: Option<&Member>, after: Member, head: ChainHead) -> MemberChange {
-    let rights = |member: &Member| {
-        json!({
-            "display_name": member.display_name,
-            "is_active": member.is_active,
-            "can_approve": member.can_approve,
-            "is_admin": member.is_admin,
-            "version": member.version,
-        })
-    };
-    let entry = SubjectEntry {
-        organization_id: after.organization_id,
+/// What the history says of a member's rights.
+pub(super) fn rights(member: &Member) -> Value {
+    json!({
+        "display_name": member.display_name,
+        "is_active": member.is_active,
+        "can_approve": member.can_approve,
+        "is_admin": member.is_admin,
+        "version": member.version,
+    })
+}
+
+/// A row of a member's or an invitation's history. `actor` is `None` for the command line.
+pub(super) fn member_entry(
+    actor: Option<&Member>,
+    action: &'static str,
+    subject_id: &str,
+    detail: Value,
+    organization_id: OrganizationId,
+    head: ChainHead,
+) -> SubjectEntry {
+    SubjectEntry {
+        organization_id,
         kind: Kind::Member,
-        subject_id: after.user_id.to_string(),
+        subject_id: subject_id.to_owned(),
         seq: head.seq + 1,
         actor_id: actor.map(|actor| actor.user_id),
         actor_name: actor.map_or_else(|| "command line".to_owned(), |actor| actor.display_name.clone()),
-        action: if before.is_none() { "add" } else { "change" },
+        action,
         reason: None,
-        detail: json!({ "before": before.map(rights), "after": rights(&after) }),
+        detail,
         occurred_at: head.at,
-    };
+    }
+}
+
+/// A member's change with its history row and event. `actor` is `None` for the command line.
+#[must_use]
+pub fn member_change(actor: Option<&Member>, before: Option<&Member>, after: Member, head: ChainHead) -> MemberChange {
+    let action = if before.is_none() { "add" } else { "change" };
+    let detail = json!({ "before": before.map(rights), "after": rights(&after) });
+    with_entry(actor, action, detail, after, head)
+}
+
+fn with_entry(
+    actor: Option<&Member>,
+    action: &'static str,
+    detail: Value,
+    after: Member,
+    head: ChainHead,
+) -> MemberChange {
+    let entry = member_entry(actor, action, &after.user_id.to_string(), detail, after.organization_id, head);
     let entry_hash = entry.hash(head.hash);
     let event = Event::of_member(&entry);
     MemberChange { after, entry, entry_hash, event }

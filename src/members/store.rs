@@ -5,6 +5,7 @@ use crate::domain::event::Event;
 pub use crate::domain::history::ChainHead;
 use crate::domain::history::{Hash, SubjectEntry};
 use crate::domain::ids::{OrganizationId, UserId};
+use crate::domain::invitation::{Invitation, InvitationState};
 use crate::domain::member::Member;
 use crate::transaction::idempotency::Kept;
 use crate::transaction::{Guarded, Locked, Session, StoreError, Viewer};
@@ -60,15 +61,62 @@ pub trait MemberSession: Session {
         target: UserId,
     ) -> impl Future<Output = Result<Administration, StoreError>> + Send;
 
-    /// Takes the head of the target's history chain, making it if there is none. Comes after the key.
+    /// Takes the head of a subject's history chain (a member's or an invitation's id), making it if there is none. Comes after the key.
     ///
     /// # Errors
     /// [`StoreError`].
     fn lock_chain(
         &mut self,
         organization: OrganizationId,
-        target: UserId,
+        subject: &str,
     ) -> impl Future<Output = Result<ChainHead, StoreError>> + Send;
+
+    /// Writes a row of a subject's history under its locked head.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn append_entry(
+        &mut self,
+        entry: &SubjectEntry,
+        entry_hash: Hash,
+        kept: Option<Kept<'_>>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Takes the membership of who asks FOR SHARE, for what changes no member.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn share_actor(
+        &mut self,
+        viewer: Viewer,
+    ) -> impl Future<Output = Result<Option<Locked<Member>>, StoreError>> + Send;
+
+    /// Takes an invitation FOR UPDATE.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn lock_invitation(
+        &mut self,
+        organization: OrganizationId,
+        id: Uuid,
+    ) -> impl Future<Output = Result<Option<Locked<FoundInvitation>>, StoreError>> + Send;
+
+    /// Writes a new invitation.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn insert_invitation(
+        &mut self,
+        invitation: &Invitation,
+        secret_hash: Hash,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Closes a locked invitation, guarded by its being open.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn close_invitation(&mut self, invitation: &Invitation)
+    -> impl Future<Output = Result<Guarded, StoreError>> + Send;
 
     /// Writes a new member with its history and event.
     ///
@@ -90,6 +138,24 @@ pub trait MemberSession: Session {
         change: &MemberChange,
         kept: Option<Kept<'_>>,
     ) -> impl Future<Output = Result<Guarded, StoreError>> + Send;
+}
+
+/// A locked invitation, with the hash of the secret that its token must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundInvitation {
+    /// As its row says it.
+    pub invitation: Invitation,
+    /// SHA-256 of the secret.
+    pub secret_hash: Hash,
+}
+
+/// An invitation in a list, with what became of it by the database's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvitationRow {
+    /// As its row says it.
+    pub invitation: Invitation,
+    /// What became of it.
+    pub state: InvitationState,
 }
 
 /// A membership, as its holder sees it.
@@ -136,4 +202,16 @@ pub trait MemberReads: Clone + Send + Sync + 'static {
         after: Option<MemberPlace>,
         limit: i64,
     ) -> impl Future<Output = Result<Vec<Member>, StoreError>> + Send;
+
+    /// One invitation or a page of them, newest first, for an active administrator. Empty for anybody else.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn invitations(
+        &self,
+        viewer: Viewer,
+        id: Option<Uuid>,
+        after: Option<MemberPlace>,
+        limit: i64,
+    ) -> impl Future<Output = Result<Vec<InvitationRow>, StoreError>> + Send;
 }

@@ -3,16 +3,19 @@
 use super::error::within;
 use super::reads::{PgReads, reading};
 use super::session::{PgSession, PgStore};
-use crate::domain::history::Kind;
+use crate::domain::history::{Hash, Kind, SubjectEntry};
 use crate::domain::ids::{OrganizationId, UserId};
+use crate::domain::invitation::Invitation;
 use crate::domain::member::Member;
 use crate::members::store::{
-    Administration, ChainHead, MemberChange, MemberPlace, MemberReads, MemberSession, MemberStore, Membership,
+    Administration, ChainHead, FoundInvitation, InvitationRow, MemberChange, MemberPlace, MemberReads, MemberSession,
+    MemberStore, Membership,
 };
 use crate::transaction::idempotency::Kept;
 use crate::transaction::{Guarded, Locked, StoreError, Viewer};
 use sqlx::query;
 use std::cmp::Ordering;
+use uuid::Uuid;
 
 /// Builds a [`Member`] from a row with its columns.
 macro_rules! member {
@@ -139,8 +142,37 @@ impl MemberSession for PgSession {
         Ok(Administration { actor, target: target_row, other_admins })
     }
 
-    async fn lock_chain(&mut self, organization: OrganizationId, target: UserId) -> Result<ChainHead, StoreError> {
-        self.lock_head(organization, Kind::Member, &target.to_string()).await
+    async fn lock_chain(&mut self, organization: OrganizationId, subject: &str) -> Result<ChainHead, StoreError> {
+        self.lock_head(organization, Kind::Member, subject).await
+    }
+
+    async fn append_entry(
+        &mut self,
+        entry: &SubjectEntry,
+        entry_hash: Hash,
+        kept: Option<Kept<'_>>,
+    ) -> Result<(), StoreError> {
+        self.append(entry, entry_hash, None, kept).await
+    }
+
+    async fn share_actor(&mut self, viewer: Viewer) -> Result<Option<Locked<Member>>, StoreError> {
+        self.share_member(viewer.organization_id, viewer.user_id).await
+    }
+
+    async fn lock_invitation(
+        &mut self,
+        organization: OrganizationId,
+        id: Uuid,
+    ) -> Result<Option<Locked<FoundInvitation>>, StoreError> {
+        self.find_invitation(organization, id).await
+    }
+
+    async fn insert_invitation(&mut self, invitation: &Invitation, secret_hash: Hash) -> Result<(), StoreError> {
+        self.write_invitation(invitation, secret_hash).await
+    }
+
+    async fn close_invitation(&mut self, invitation: &Invitation) -> Result<Guarded, StoreError> {
+        self.end_invitation(invitation).await
     }
 
     async fn insert_member(&mut self, change: &MemberChange, kept: Option<Kept<'_>>) -> Result<(), StoreError> {
@@ -248,5 +280,15 @@ impl MemberReads for PgReads {
             limit,
         ).fetch_all(connection));
         Ok(rows.into_iter().map(|row| member!(viewer.organization_id, row)).collect())
+    }
+
+    async fn invitations(
+        &self,
+        viewer: Viewer,
+        id: Option<Uuid>,
+        after: Option<MemberPlace>,
+        limit: i64,
+    ) -> Result<Vec<InvitationRow>, StoreError> {
+        super::invitations::invitations(self, viewer, id, after, limit).await
     }
 }

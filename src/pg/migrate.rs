@@ -145,5 +145,6 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ringi_app;
 GRANT UPDATE (name) ON organization TO ringi_app;
 GRANT INSERT ON organization TO ringi_app;
 GRANT INSERT, UPDATE ON organization_member, approval_request, history_head TO ringi_app;
+GRANT INSERT, UPDATE ON invitation TO ringi_app;
 GRANT INSERT ON approval_version, approval_history, organization_history, outbox_event, user_identity TO ringi_app;
 GRANT INSERT, UPDATE, DELETE ON idempotency_key TO ringi_app;";

@@ -10,7 +10,7 @@
 //! 2. `organization_member` — each member's fence and then its row, members ascending, each in its strongest mode at
 //!    once: FOR SHARE by who acts, FOR NO KEY UPDATE by who changes a member
 //! 3. `idempotency_key` — by INSERT: a second call waits for the first
-//! 4. `approval_request` — FOR UPDATE, by organization and id
+//! 4. `approval_request`, `invitation` — FOR UPDATE, by organization and id; no path takes both
 //! 5. `history_head` — FOR UPDATE
 //! 6. inserts
 //!
@@ -35,6 +35,7 @@ mod error;
 mod idempotency;
 mod identities;
 mod inspection;
+mod invitations;
 mod members;
 mod organizations;
 mod reads;

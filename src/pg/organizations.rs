@@ -97,7 +97,7 @@ async fn create_in(session: &mut super::PgSession, new: &NewOrganization) -> Res
     if session.note(made)?.rows_affected() == 0 {
         return Err(OrganizationError::Exists(new.id));
     }
-    let head = session.lock_chain(new.id, new.admin_id).await?;
+    let head = session.lock_chain(new.id, &new.admin_id.to_string()).await?;
     let admin = Member {
         organization_id: new.id,
         user_id: new.admin_id,

@@ -61,8 +61,9 @@ pub enum KeyClaim {
 /// Names a call: SHA-256 over method, path and the body as parsed, so that white space and the order of keys make
 /// no other call.
 #[must_use]
-pub fn fingerprint(method: &str, path: &str, body: &serde_json::Value) -> Hash {
-    Hash(Sha256::digest(format!("{method}\n{path}\n{}", canonical(body))).into())
+pub fn fingerprint(method: &str, path: &str, body: &serde_json::Map<String, serde_json::Value>) -> Hash {
+    let body = serde_json::Value::Object(body.clone());
+    Hash(Sha256::digest(format!("{method}\n{path}\n{}", canonical(&body))).into())
 }
 
 /// A reply to the caller: what happened, or what had happened before.

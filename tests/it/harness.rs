@@ -238,6 +238,7 @@ impl App {
         let mut db = self.database.connect().await;
         let mut text = String::new();
         for table in [
+            "invitation",
             "approval_request",
             "approval_version",
             "approval_history",

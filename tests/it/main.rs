@@ -32,6 +32,7 @@ mod idempotency;
 mod identity;
 mod input;
 mod inspection;
+mod invitations;
 mod jwks;
 mod key_server;
 mod life;

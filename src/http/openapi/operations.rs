@@ -79,20 +79,21 @@ impl Operation {
     }
 
     /// A write to a thing that exists: it needs the version that its author saw.
-    const fn changes(&self) -> bool {
-        matches!(self.answer, Answer::Done(_))
+    fn changes(&self) -> bool {
+        matches!(self.answer, Answer::Done(_)) && !matches!(self.body, Some("Nothing"))
     }
 
     /// Every problem that this operation can answer, in the order of the table of codes.
     pub(super) fn problems(&self) -> impl Iterator<Item = Code> {
         let (operation, private) = (*self, !self.is_public());
-        let one_thing = self.path.contains("{id}") || self.path.contains("{user}");
+        let one_thing =
+            self.path.contains("{id}") || self.path.contains("{user}") || self.path.contains("{invitation}");
         Code::ALL.iter().copied().filter(move |code| match code {
             // The path answers to the methods that it does not list.
             Code::MethodNotAllowed | Code::Internal => true,
             Code::Unauthenticated | Code::InvalidQuery | Code::Busy => private,
             Code::NotAMember | Code::InvalidPath => operation.path.contains("{org}"),
-            Code::NotFound => one_thing,
+            Code::NotFound => one_thing || operation.codes.contains(code),
             Code::MalformedJson
             | Code::InvalidIdempotencyKey
             | Code::RequestTimeout
@@ -110,6 +111,7 @@ impl Operation {
             | Code::RequestChanged
             | Code::InvalidTransition
             | Code::LastAdmin
+            | Code::InvitationNotOpen
             | Code::AlreadyAMember
             | Code::MemberChanged => operation.codes.contains(code),
         })
@@ -185,6 +187,21 @@ pub(super) const OPERATIONS: &[Operation] = &[
     put(org!("/members/{user}"), "changeMember", MEMBERS, "MemberChange", Answer::Done("Member"))
         .codes(&[Code::Forbidden, Code::MemberChanged, Code::LastAdmin])
         .says("Change a member's name and rights", "Nobody is ever deleted: deactivate with `is_active: false`. The last active administrator stays one."),
+    post(org!("/members/{user}/pseudonymize"), "pseudonymizeMember", MEMBERS, "Seen", Answer::Done("Member"))
+        .codes(&[Code::Forbidden, Code::MemberChanged, Code::LastAdmin])
+        .says("Replace a member's name by a pseudonym", "For somebody who asks to be forgotten: ends the membership and its rights. Rows of history that were written already keep the name as of then."),
+    post(org!("/invitations"), "invite", MEMBERS, "NewInvitation", Answer::Made("Invitation")).codes(&[Code::Forbidden])
+        .says("Invite somebody", "`token` and `link` are in this one answer only, and never in a replay. Who has them can accept once, until `expires_at`."),
+    read(org!("/invitations"), "listInvitations", MEMBERS, Answer::Page("InvitationPage")).codes(&[Code::Forbidden])
+        .says("A page of invitations", "Newest first. Invitations are never deleted: they say how somebody became a member."),
+    read(org!("/invitations/{invitation}"), "getInvitation", MEMBERS, Answer::One("Invitation")).codes(&[Code::Forbidden])
+        .says("One invitation", ""),
+    post(org!("/invitations/{invitation}/revoke"), "revokeInvitation", MEMBERS, "Nothing", Answer::Done("Invitation"))
+        .codes(&[Code::Forbidden, Code::InvitationNotOpen])
+        .says("Take an open invitation back", ""),
+    post("/api/v1/invitations/accept", "acceptInvitation", MEMBERS, "InvitationToken", Answer::Made("Member"))
+        .codes(&[Code::NotFound, Code::AlreadyAMember, Code::InvitationNotOpen])
+        .says("Become a member by an invitation", "Anybody with a token of his own and the invitation's. The organization is named by the invitation."),
     read(org!("/history"), "inspectHistory", INSPECTION, Answer::PageOrStream("OrganizationHistoryPage")).filtered(INSPECTED).codes(&[Code::Forbidden])
         .says("The organization's history", "For administrators. Oldest first, in an order that never changes; requests that were never submitted are left out. `Accept: text/csv` or `application/x-ndjson` streams the whole selection (without `limit` and `cursor`), two at once per organization; in CSV one `'` stands before a cell that begins with `=`, `+`, `-`, `@`, TAB or CR. A transfer that does not end properly is not whole. Each walk, at its first page, and each export is itself recorded as a row of kind `access`, after the answer."),
     read(org!("/history/verify"), "verifyHistory", INSPECTION, Answer::Figures("Verified")).filtered(&["cursor"]).codes(&[Code::Forbidden])
@@ -193,6 +210,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .says("Was this request's history bent?", "For whoever may see the request."),
     read("/", "getIndex", OPERATIONS_TAG, Answer::Public("text/html"))
         .says("What this is, and where to go", ""),
+    read("/invitation", "getInvitationPage", OPERATIONS_TAG, Answer::Public("text/html"))
+        .says("What a person sees who follows an invitation's link", "The token stands behind `#`, so no server and no log sees it."),
     read("/docs", "getDocs", OPERATIONS_TAG, Answer::Public("text/html"))
         .says("This document as a page", ""),
     read("/openapi.json", "getOpenApi", OPERATIONS_TAG, Answer::Public("application/json"))

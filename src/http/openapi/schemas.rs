@@ -5,10 +5,12 @@
 
 use crate::domain::content::AMOUNT_MAX;
 use crate::domain::history::Kind;
+use crate::domain::invitation::{VALID_HOURS, VALID_HOURS_MAX};
 use crate::domain::request::Status;
 use crate::domain::text::{DESCRIPTION_MAX, LINE_MAX, REASON_MAX};
 use crate::http::dto::{
-    CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, MeDto, MemberDto, PageDto, ProblemDto, RequestDto,
+    CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, InvitationDto, MeDto, MemberDto, PageDto, ProblemDto,
+    RequestDto,
 };
 use crate::http::dto::{VersionDto, ViolationDto};
 use crate::http::inspection::{RowDto, VerifiedDto};
@@ -26,6 +28,7 @@ pub(super) fn schemas() -> Value {
     derived::<CountsDto>(&mut found);
     derived::<EligibilityDto>(&mut found);
     derived::<MemberDto>(&mut found);
+    derived::<InvitationDto>(&mut found);
     derived::<MeDto>(&mut found);
     derived::<RowDto>(&mut found);
     derived::<VerifiedDto>(&mut found);
@@ -33,6 +36,7 @@ pub(super) fn schemas() -> Value {
     derived::<ProblemDto>(&mut found);
     found.push(("RequestPage".to_owned(), PageDto::<RequestDto>::schema()));
     found.push(("HistoryPage".to_owned(), PageDto::<HistoryEntryDto>::schema()));
+    found.push(("InvitationPage".to_owned(), PageDto::<InvitationDto>::schema()));
     found.push(("MemberPage".to_owned(), PageDto::<MemberDto>::schema()));
     found.push(("OrganizationHistoryPage".to_owned(), PageDto::<RowDto>::schema()));
     let mut schemas: Map<String, Value> = found.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
@@ -57,6 +61,7 @@ fn body(description: &str, required: &[&str], properties: &[(&str, Value)], exam
            "additionalProperties": false, "examples": [example]})
 }
 
+#[expect(clippy::too_many_lines, reason = "one body after another")]
 fn bodies() -> impl Iterator<Item = (String, Value)> {
     let version = json!({"type": "integer", "format": "int64", "minimum": 1,
         "description": "The version that the author saw."});
@@ -83,6 +88,9 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
         ("can_approve", flag("May decide on other people's requests.")),
         ("is_admin", flag("May administer members, and sees every request that was ever submitted.")),
     ];
+    let valid_hours = json!({"type": ["integer", "null"], "minimum": 1, "maximum": VALID_HOURS_MAX, "default": VALID_HOURS,
+        "description": "For how many hours the invitation is open."});
+    let token = json!({"type": "string", "description": "What the administrator was given, 128 hexadecimal digits."});
     let rights_needed = ["display_name", "is_active", "can_approve", "is_admin"];
 
     let content =
@@ -150,6 +158,20 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
                 &with(&person, "version", json!(1)),
             ),
         ),
+        (
+            "NewInvitation",
+            body(
+                "The membership that is offered.",
+                &["display_name", "can_approve", "is_admin"],
+                &[&rights[..1], &rights[2..], &[("valid_hours", valid_hours)]].concat(),
+                &json!({"display_name": "Aiko Tanaka", "can_approve": true, "is_admin": false, "valid_hours": 48}),
+            ),
+        ),
+        ("Nothing", body("Nothing has to be said.", &[], &[], &json!({}))),
+        (
+            "InvitationToken",
+            body("The token of an invitation.", &["token"], &[("token", token)], &json!({"token": "ab".repeat(64)})),
+        ),
     ]
     .into_iter()
     .map(|(name, schema)| (name.to_owned(), schema))
@@ -166,6 +188,7 @@ pub(super) fn parameters() -> Value {
         ("path", "org", uuid.clone(), "The organization."),
         ("path", "id", uuid.clone(), "The request."),
         ("path", "user", uuid.clone(), "The member's user id."),
+        ("path", "invitation", uuid.clone(), "The invitation."),
         ("path", "version", json!({"type": "integer", "format": "int64", "minimum": 1}), "A version of the request."),
         (
             "query",

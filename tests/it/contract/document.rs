@@ -272,6 +272,21 @@ async fn what_is_answered_is_what_is_documented() {
     let verify = "requests/{id}/history/verify";
     meet(&aiko, "GET", verify, aiko.read(&format!("{one}/history/verify")).await);
     let person = json!({"user_id": Uuid::new_v4(), "display_name": "Chie", "is_active": true, "can_approve": false, "is_admin": false});
+    let offer = json!({"display_name": "Emi", "can_approve": false, "is_admin": false});
+    let offered = meet(admin, "POST", "invitations", admin.post("invitations", offer).await);
+    meet(admin, "GET", "invitations", admin.read("invitations").await);
+    let one = format!("invitations/{}", offered["id"].as_str().unwrap());
+    meet(admin, "GET", "invitations/{invitation}", admin.read(&one).await);
+    let (accept, token) = ("/api/v1/invitations/accept", json!({"token": offered["token"]}));
+    for who in [&aiko, &app.outsider(), &app.outsider()] {
+        meet(who, "POST", accept, who.post(accept, token.clone()).await);
+    }
+    let revoke = "invitations/{invitation}/revoke";
+    meet(admin, "POST", revoke, admin.post(&format!("{one}/revoke"), json!({})).await);
+    let pseudonym = format!("members/{}/pseudonymize", ben.id);
+    let ben_now = admin.member(ben.id).await["version"].clone();
+    meet(admin, "POST", "members/{user}/pseudonymize", admin.post(&pseudonym, json!({"version": ben_now})).await);
+
     for who in [admin, admin, &aiko, &app.outsider()] {
         meet(who, "POST", "members", who.post("members", person.clone()).await);
     }
