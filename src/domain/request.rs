@@ -309,7 +309,7 @@ pub fn decide(
 /// one rule that [`decide`], [`allowed_actions`] and the eligibility call share.
 ///
 /// # Errors
-/// [`Refusal::InvalidTransition`], then what [`check_right`] says.
+/// [`Refusal::InvalidTransition`], then whose action it is: self-approval before a missing right.
 pub fn possible(member: &Member, request: &Request, action: Action) -> Result<Status, Refusal> {
     let to_status =
         transition(request.status, action).ok_or_else(|| Refusal::InvalidTransition(Box::new(request.clone())))?;
