@@ -163,7 +163,8 @@ macro_rules! view {
 
 impl PgReads {
     /// One request or a page of them, by the one statement that every view of a request comes from. The plan is made
-    /// anew with the values (`force_custom_plan`), so that the conditions that do not apply cost nothing.
+    /// anew with the values (`force_custom_plan`), so that the conditions that do not apply cost nothing. The search
+    /// names the organization itself: as a subquery without it, it would be run once over everybody's contents.
     async fn views(
         &self,
         viewer: Viewer,
@@ -193,7 +194,7 @@ impl PgReads {
                  AND ($6::timestamptz IS NULL OR v.updated_at >= $6)
                  AND ($7::text IS NULL OR EXISTS (
                        SELECT FROM approval_version c
-                       WHERE c.organization_id = v.organization_id AND c.request_id = v.id
+                       WHERE c.organization_id = $1 AND c.request_id = v.id
                          AND c.version = v.content_version AND (c.title ILIKE $7 OR c.description ILIKE $7)))
                  AND ($8::timestamptz IS NULL OR (v.created_at, v.id) < ($8, $9::uuid))
                  AND ($10::uuid IS NULL OR v.id = $10)
