@@ -116,6 +116,11 @@ impl Database {
         cluster().postgres.url(&self.name)
     }
 
+    /// The folder of the server's socket.
+    pub fn socket_dir() -> PathBuf {
+        cluster().postgres.socket_dir().to_owned()
+    }
+
     /// A connection of the superuser's, outside the product.
     pub async fn connect(&self) -> PgConnection {
         self.options().connect().await.unwrap()

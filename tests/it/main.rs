@@ -41,6 +41,7 @@ mod logs;
 mod members;
 mod migrations;
 mod model;
+mod plans;
 mod pressure;
 mod problems;
 mod process;
@@ -49,9 +50,13 @@ mod races;
 mod restart;
 mod retries;
 mod ringi;
+mod round_trips;
 mod rules;
 mod torture;
 mod verify;
 mod verify_cli;
 mod visibility;
 mod wire;
+
+#[path = "../../bench/trips.rs"]
+mod trips;
