@@ -8,7 +8,7 @@ WRITES ?= 2000
 KILLS ?= 20
 PEOPLE ?= 8
 
-.PHONY: help setup run test check torture mutants sqlx openapi clean
+.PHONY: help setup run test check torture mutants bench sqlx openapi clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -35,6 +35,10 @@ torture: setup ## People, kill -9 and a proof afterwards: make torture WRITES=20
 
 mutants: setup ## Build Ringi broken on purpose, and see the torture test catch each by name
 	@scripts/mutants.sh
+
+bench: setup ## Measure, on a PostgreSQL of its own: PART=approve (latency, hot, reads, memory) for one part
+	cargo build --release --locked
+	cargo bench --locked --bench bench -- $(PART) $(ARGS)
 
 sqlx: setup ## Refresh .sqlx after a change of SQL or of a migration
 	@scripts/sqlx.sh
