@@ -218,8 +218,7 @@ impl ApprovalSession for PgSession {
                  SELECT organization_id, 'request', $22, version, $23, $24, $7 FROM changed
                ), kept AS (
                  UPDATE idempotency_key k SET status = $26, location = $27, body = $28
-                 FROM changed c
-                 WHERE k.organization_id = c.organization_id AND k.user_id = $11 AND k.key = $25
+                 WHERE k.organization_id = $1 AND k.user_id = $11 AND k.key = $25 AND EXISTS (SELECT FROM changed)
                )
                SELECT count(*) AS "changed!" FROM changed"#,
                 after.organization_id.0,
