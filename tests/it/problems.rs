@@ -12,8 +12,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use uuid::Uuid;
 
-/// Met where faults are injected, not by anything that a client can send.
-const NOT_HERE: [Code; 2] = [Code::Internal, Code::OutcomeUnknown];
+/// Met where faults are injected, and where a third export is asked for (`exports.rs`).
+const NOT_HERE: [Code; 3] = [Code::Internal, Code::OutcomeUnknown, Code::RateLimited];
 
 /// The codes that were met, each checked.
 struct Met<'a> {
@@ -117,6 +117,13 @@ async fn meet_by_versions(met: &mut Met<'_>, applicant: &Person, approver: &Pers
 
 async fn meet_among_members(met: &mut Met<'_>, applicant: &Person) {
     let admin = &met.app.admin;
+    let offer = json!({"display_name": "Emi", "can_approve": false, "is_admin": false});
+    let offered = admin.post("invitations", offer).await.expect_status(201).body;
+    let revoke = format!("invitations/{}/revoke", offered["id"].as_str().unwrap());
+    admin.post(&revoke, json!({})).await.expect_status(200);
+    met.meet(Code::InvitationNotOpen, admin.post(&revoke, json!({}))).await;
+    let page = admin.request(Method::GET, "history").header("accept", "text/html");
+    met.meet(Code::NotAcceptable, Answer::of(page)).await;
     met.meet(Code::LastAdmin, admin.change_member(admin.id, json!({"is_admin": false}))).await;
     let known = json!({"user_id": applicant.id, "display_name": "Again", "is_active": true,
                        "can_approve": false, "is_admin": false});
