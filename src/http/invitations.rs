@@ -1,7 +1,8 @@
 //! Invitations over HTTP.
 
 use super::body::{Fields, read_object};
-use super::dto::{InvitationDto, MemberDto, PageDto};
+use super::dto::PageDto;
+use super::dto_people::{InvitationDto, MemberDto};
 use super::extract::{Query, idempotency_key, path_uuid};
 use super::problem::Problem;
 use super::state::{State, Write, answer, keyed, read, read_one, written};

@@ -1,6 +1,7 @@
 //! People over HTTP.
 
-use super::dto::{MeDto, MemberDto, MembershipDto, PageDto};
+use super::dto::PageDto;
+use super::dto_people::{MeDto, MemberDto, MembershipDto};
 use super::extract::Query;
 use super::problem::Problem;
 use super::state::{State, Write, answer, path_user, read, read_one, written};

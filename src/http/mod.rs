@@ -8,6 +8,7 @@ mod approvals;
 mod auth;
 mod body;
 mod dto;
+mod dto_people;
 mod export;
 mod extract;
 mod health;

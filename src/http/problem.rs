@@ -2,7 +2,8 @@
 //!
 //! Answers are RFC 9457 problem details with a stable `code`. A code, once released, never changes its meaning.
 
-use super::dto::{CurrentDto, MemberDto, ProblemDto, ViolationDto};
+use super::dto::{CurrentDto, ProblemDto, ViolationDto};
+use super::dto_people::MemberDto;
 use crate::domain::member::MemberRefusal;
 use crate::domain::request::Refusal;
 use crate::domain::text::Violation;

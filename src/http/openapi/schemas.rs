@@ -8,11 +8,9 @@ use crate::domain::history::Kind;
 use crate::domain::invitation::{VALID_HOURS, VALID_HOURS_MAX};
 use crate::domain::request::Status;
 use crate::domain::text::{DESCRIPTION_MAX, LINE_MAX, REASON_MAX};
-use crate::http::dto::{
-    CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, InvitationDto, MeDto, MemberDto, PageDto, ProblemDto,
-    RequestDto,
-};
-use crate::http::dto::{VersionDto, ViolationDto};
+use crate::http::dto::{CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, PageDto, ProblemDto};
+use crate::http::dto::{RequestDto, VersionDto, ViolationDto};
+use crate::http::dto_people::{InvitationDto, MeDto, MemberDto};
 use crate::http::inspection::{RowDto, VerifiedDto};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
