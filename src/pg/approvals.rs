@@ -14,6 +14,7 @@ use crate::domain::request::{Action, Change, LastChange, Request, Status};
 use crate::transaction::idempotency::Kept;
 use crate::transaction::{Guarded, Locked, StoreError};
 use sqlx::query;
+use std::time::Instant;
 
 /// Builds a [`Request`] from a row with the columns of `approval_request`.
 macro_rules! request {
@@ -68,6 +69,7 @@ impl ApprovalSession for PgSession {
     async fn lock_request(&mut self, by: &Locked<Member>, id: RequestId) -> Result<Option<Found>, StoreError> {
         // The locked part reads approval_request alone: after a wait only that row is read anew. The name beside it is
         // for the answer only, is not judged, and may be as old as the wait.
+        let asked = Instant::now();
         let row = within(
             self.answer_limit,
             query!(
@@ -89,7 +91,7 @@ impl ApprovalSession for PgSession {
             .fetch_optional(self.connection()?),
         )
         .await;
-        let Some(row) = self.note(row)? else { return Ok(None) };
+        let Some(row) = self.note_lock("request", asked, row)? else { return Ok(None) };
         let applicant_name = row.applicant_name;
         let at = row.at;
         let request = request!(by.organization_id, row);

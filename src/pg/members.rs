@@ -15,6 +15,7 @@ use crate::transaction::idempotency::Kept;
 use crate::transaction::{Guarded, Locked, StoreError, Viewer};
 use sqlx::query;
 use std::cmp::Ordering;
+use std::time::Instant;
 use uuid::Uuid;
 
 /// Builds a [`Member`] from a row with its columns.
@@ -40,6 +41,7 @@ impl PgSession {
         organization: OrganizationId,
         user: UserId,
     ) -> Result<Option<Locked<Member>>, StoreError> {
+        let asked = Instant::now();
         let row = within(
             self.answer_limit,
             query!(
@@ -59,7 +61,7 @@ impl PgSession {
             .fetch_optional(self.connection()?),
         )
         .await;
-        Ok(self.note(row)?.map(|row| Locked::taken(member!(organization, row), row.at)))
+        Ok(self.note_lock("member", asked, row)?.map(|row| Locked::taken(member!(organization, row), row.at)))
     }
 
     /// Fence and row of a member who is to be changed: both alone.
@@ -68,6 +70,7 @@ impl PgSession {
         organization: OrganizationId,
         user: UserId,
     ) -> Result<Option<Locked<Member>>, StoreError> {
+        let asked = Instant::now();
         let row = within(
             self.answer_limit,
             query!(
@@ -87,7 +90,7 @@ impl PgSession {
             .fetch_optional(self.connection()?),
         )
         .await;
-        Ok(self.note(row)?.map(|row| Locked::taken(member!(organization, row), row.at)))
+        Ok(self.note_lock("member", asked, row)?.map(|row| Locked::taken(member!(organization, row), row.at)))
     }
 }
 

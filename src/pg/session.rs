@@ -80,6 +80,17 @@ impl PgSession {
         }
     }
 
+    /// Notes the answer of a statement that took a lock, and how long that was waited for.
+    pub(super) fn note_lock<T>(
+        &mut self,
+        lock: &'static str,
+        asked: Instant,
+        result: Result<T, sqlx::Error>,
+    ) -> Result<T, StoreError> {
+        metrics::histogram!("ringi_lock_wait_seconds", "lock" => lock).record(asked.elapsed().as_secs_f64());
+        self.note(result)
+    }
+
     /// Notes a failed statement, after which this session can only be rolled back.
     pub(super) fn note<T>(&mut self, result: Result<T, sqlx::Error>) -> Result<T, StoreError> {
         result.map_err(|error| {

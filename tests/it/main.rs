@@ -27,6 +27,7 @@ mod eligibility;
 mod embedded;
 mod exports;
 mod faulty_store;
+mod figures;
 mod harness;
 mod idempotency;
 mod identity;
