@@ -49,9 +49,8 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
         input: &InvitationInput,
         render: &impl RenderInvitation,
     ) -> Result<End<Reply>, MemberError> {
-        let actor = session.share_actor(call.viewer).await?.filter(|actor| actor.is_active);
-        let actor = actor.ok_or(MemberError::NotAMember)?;
-        if let Some(answer) = claim_key(session, call.key.as_ref()).await? {
+        let (actor, answered) = begin(session, call).await?;
+        if let Some(answer) = answered {
             return Ok(End::Rollback(Reply::replay(answer)));
         }
         let token = InvitationToken::new(call.viewer.organization_id);
@@ -87,9 +86,8 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
         id: Uuid,
         render: &impl RenderInvitation,
     ) -> Result<End<Reply>, MemberError> {
-        let actor = session.share_actor(call.viewer).await?.filter(|actor| actor.is_active);
-        let actor = actor.ok_or(MemberError::NotAMember)?;
-        if let Some(answer) = claim_key(session, call.key.as_ref()).await? {
+        let (actor, answered) = begin(session, call).await?;
+        if let Some(answer) = answered {
             return Ok(End::Rollback(Reply::replay(answer)));
         }
         let found = session.lock_invitation(call.viewer.organization_id, id).await?;
@@ -208,6 +206,15 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
         self.check_administrator(viewer).await?;
         Err(MemberRefusal::NotFound.into())
     }
+}
+
+/// The first two locks: who asks, and the key. The second value is the answer of the first time, when this call was
+/// answered before.
+async fn begin(session: &mut impl MemberSession, call: &Call) -> Result<(Locked<Member>, Option<Answer>), MemberError> {
+    let actor = session.share_actor(call.viewer).await?.filter(|actor| actor.is_active);
+    let actor = actor.ok_or(MemberError::NotAMember)?;
+    let answered = claim_key(session, call.key.as_ref()).await?;
+    Ok((actor, answered))
 }
 
 /// The guard of a row that is locked and open: it cannot fail, and if it does, nothing is saved.
