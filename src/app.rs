@@ -164,6 +164,8 @@ pub struct UseCases {
     pub inspections: Inspections,
     /// The queue in front of the write connections.
     pub admission: Admission,
+    /// The queue in front of the read connections.
+    pub looking: Admission,
 }
 
 impl UseCases {
@@ -173,6 +175,8 @@ impl UseCases {
         let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         let admission =
             Admission::new(size(settings.max_connections), size(settings.max_queued_writes), settings.queue_timeout);
+        let looking =
+            Admission::new(size(settings.read_connections), size(settings.max_queued_writes), settings.queue_timeout);
         let limit = PoolSettings::from(settings).answer_limit();
         let store = PgStore::new(pools.write.clone(), settings.acquire_timeout).answered_within(limit);
         let reads = PgReads::new(pools.read.clone(), settings.acquire_timeout, limit);
@@ -183,6 +187,7 @@ impl UseCases {
             inspections: Inspections::new(store, reads.clone(), admission.clone()),
             identities: Identities::new(PgIdentities::new(reads, adding)),
             admission,
+            looking,
         }
     }
 }
@@ -288,6 +293,7 @@ pub struct Service {
     /// The fetching of providers' keys, which ends when this is dropped.
     fetching: tokio::task::JoinSet<()>,
     grace: Duration,
+    drain: Duration,
 }
 
 impl Service {
@@ -313,10 +319,11 @@ impl Service {
             tokens,
             inspections: use_cases.inspections,
             exports: Exports::default(),
+            looking: use_cases.looking,
             runner: runner.clone(),
             body_limits: http::BodyLimits { bytes: settings.http.body_limit_bytes, time: settings.http.body_timeout },
             health: health.clone(),
-            metrics,
+            metrics: metrics.clone(),
         };
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         let server_settings = ServerSettings {
@@ -333,19 +340,24 @@ impl Service {
             runner,
             server: server.handle(),
             serving: tokio::spawn(server),
-            gauges: tokio::spawn(gauges(pools.clone(), use_cases.admission)),
+            gauges: tokio::spawn(gauges(pools.clone(), use_cases.admission, metrics)),
             fetching,
             grace: settings.http.shutdown_grace,
+            drain: settings.http.drain,
             pools,
         })
     }
 
-    /// Stops in order: readiness says no, the listener closes, use cases end, then the connections.
+    /// Stops in order: readiness says no, balancers get the time to see it, the listener closes, use cases end, then the
+    /// connections. All within the grace time.
     pub async fn stop(self) {
+        let deadline = tokio::time::Instant::now() + self.grace;
         self.health.stop();
+        tokio::time::sleep(self.drain.min(self.grace)).await;
         self.server.stop(true).await;
         drop(self.serving.await);
-        if !self.runner.drain(self.grace).await {
+        let left = deadline.saturating_duration_since(tokio::time::Instant::now()).max(Duration::from_secs(1));
+        if !self.runner.drain(left).await {
             tracing::warn!("some use cases outlived the grace time; the database rolls them back");
         }
         self.gauges.abort();
@@ -367,10 +379,12 @@ async fn keep_running(embedded: &EmbeddedPg) {
     }
 }
 
-async fn gauges(pools: Pools, admission: Admission) {
+async fn gauges(pools: Pools, admission: Admission, metrics: PrometheusHandle) {
     let mut every = tokio::time::interval(Duration::from_secs(1));
     loop {
         every.tick().await;
+        // Else the samples of histograms pile up where nobody scrapes.
+        metrics.run_upkeep();
         for (name, pool) in [("write", &pools.write), ("read", &pools.read)] {
             let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
             metrics::gauge!("ringi_pool_connections", "pool" => name, "state" => "idle").set(f64::from(idle));

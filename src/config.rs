@@ -92,6 +92,8 @@ pub struct Http {
     pub head_timeout: Duration,
     #[serde(rename = "keep_alive_ms", deserialize_with = "milliseconds")]
     pub keep_alive: Duration,
+    #[serde(rename = "drain_ms", deserialize_with = "milliseconds")]
+    pub drain: Duration,
     #[serde(rename = "shutdown_grace_ms", deserialize_with = "milliseconds")]
     pub shutdown_grace: Duration,
 }

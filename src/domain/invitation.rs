@@ -41,6 +41,8 @@ pub enum InvitationState {
     Accepted,
     /// An administrator took it back.
     Revoked,
+    /// Who invited is no active administrator any more.
+    Withdrawn,
 }
 
 impl InvitationState {
@@ -52,6 +54,7 @@ impl InvitationState {
             Self::Expired => "expired",
             Self::Accepted => "accepted",
             Self::Revoked => "revoked",
+            Self::Withdrawn => "withdrawn",
         }
     }
 }
@@ -82,22 +85,24 @@ pub struct Invitation {
 }
 
 impl Invitation {
-    /// What became of it by `now`.
+    /// What became of it by `now`; `inviter_stands` while who invited is an active administrator.
     #[must_use]
-    pub fn state(&self, now: Instant) -> InvitationState {
+    pub fn state(&self, inviter_stands: bool, now: Instant) -> InvitationState {
         if self.accepted_by.is_some() {
             InvitationState::Accepted
         } else if self.revoked_at.is_some() {
             InvitationState::Revoked
         } else if now >= self.expires_at {
             InvitationState::Expired
+        } else if !inviter_stands {
+            InvitationState::Withdrawn
         } else {
             InvitationState::Open
         }
     }
 
     fn check_open(&self, now: Instant) -> Result<(), MemberRefusal> {
-        match self.state(now) {
+        match self.state(true, now) {
             InvitationState::Open => Ok(()),
             closed => Err(MemberRefusal::InvitationNotOpen(closed)),
         }
@@ -208,21 +213,25 @@ pub fn decide_revocation(
     Ok(Invitation { revoked_at: Some(now), ..invitation.clone() })
 }
 
-/// Judges somebody's wish to accept an invitation, on its locked row. `existing` is his membership, if he has one.
+/// Judges somebody's wish to accept an invitation, on its locked row. `existing` is his membership, if he has one. What
+/// an administrator offered ends with his own right to offer it (`inviter_stands`): else he would keep a back door.
 ///
 /// # Errors
-/// The refusal, in the order of checks. Who shows a wrong secret is told the same as where there is no invitation.
+/// The refusal, in the order of checks.
 pub fn decide_acceptance(
     user: UserId,
     existing: Option<&Member>,
-    invitation: Option<&Invitation>,
+    invitation: &Invitation,
+    inviter_stands: bool,
     now: Instant,
 ) -> Result<(Invitation, Member), MemberRefusal> {
-    let invitation = invitation.ok_or(MemberRefusal::NotFound)?;
     if existing.is_some() {
         return Err(MemberRefusal::AlreadyAMember);
     }
     invitation.check_open(now)?;
+    if !inviter_stands {
+        return Err(MemberRefusal::InvitationNotOpen(InvitationState::Withdrawn));
+    }
     let member = Member {
         organization_id: invitation.organization_id,
         user_id: user,

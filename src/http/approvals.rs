@@ -95,7 +95,7 @@ pub(super) async fn get(request: HttpRequest, state: Data<State>) -> Response {
     let (viewer, id) = (state.viewer(&request).await?, request_id(&request)?);
     Query::parse(&request, &[])?;
     let approvals = state.approvals.clone();
-    let view = state.run(async move { approvals.get(viewer, id).await }).await?;
+    let view = state.look(viewer, async move { approvals.get(viewer, id).await }).await?;
     Ok(read_one(&request, &RequestDto::from(&view)))
 }
 
@@ -123,7 +123,7 @@ pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
     let name = format!("requests/{}", viewer.organization_id);
     let after = query.cursor(&name)?;
     let approvals = state.approvals.clone();
-    let page = state.run(async move { approvals.list(viewer, &list, after, limit).await }).await?;
+    let page = state.look(viewer, async move { approvals.list(viewer, &list, after, limit).await }).await?;
     Ok(read(&PageDto {
         items: page.items.iter().map(RequestDto::from).collect(),
         next_cursor: page.next.map(|place| query.cursor_at(&name, &place)),
@@ -134,7 +134,7 @@ pub(super) async fn counts(request: HttpRequest, state: Data<State>) -> Response
     let viewer = state.viewer(&request).await?;
     Query::parse(&request, &[])?;
     let approvals = state.approvals.clone();
-    let counts = state.run(async move { approvals.counts(viewer).await }).await?;
+    let counts = state.look(viewer, async move { approvals.counts(viewer).await }).await?;
     Ok(read(&CountsDto::from(&counts)))
 }
 
@@ -145,7 +145,7 @@ pub(super) async fn history(request: HttpRequest, state: Data<State>) -> Respons
     let name = format!("history/{id}");
     let after = query.cursor(&name)?.unwrap_or(0);
     let approvals = state.approvals.clone();
-    let page = state.run(async move { approvals.history(viewer, id, after, limit).await }).await?;
+    let page = state.look(viewer, async move { approvals.history(viewer, id, after, limit).await }).await?;
     Ok(read(&PageDto {
         items: page.items.iter().map(HistoryEntryDto::from).collect(),
         next_cursor: page.next.map(|version| query.cursor_at(&name, &version)),
@@ -157,7 +157,7 @@ pub(super) async fn eligibility(request: HttpRequest, state: Data<State>) -> Res
     let query = Query::parse(&request, &["user_id"])?;
     let of = query.uuid("user_id")?.map(UserId);
     let approvals = state.approvals.clone();
-    let eligibility = state.run(async move { approvals.eligibility(viewer, id, of).await }).await?;
+    let eligibility = state.look(viewer, async move { approvals.eligibility(viewer, id, of).await }).await?;
     Ok(read(&EligibilityDto::from(eligibility)))
 }
 
@@ -166,6 +166,6 @@ pub(super) async fn version(request: HttpRequest, state: Data<State>) -> Respons
     let version = path_version(&request, "version")?;
     Query::parse(&request, &[])?;
     let approvals = state.approvals.clone();
-    let view = state.run(async move { approvals.version(viewer, id, version).await }).await?;
+    let view = state.look(viewer, async move { approvals.version(viewer, id, version).await }).await?;
     Ok(read_one(&request, &VersionDto::from(&view)))
 }

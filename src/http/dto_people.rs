@@ -76,6 +76,8 @@ pub(super) enum InvitationStateDto {
     Expired,
     Accepted,
     Revoked,
+    /// Who invited is no active administrator any more.
+    Withdrawn,
 }
 
 impl InvitationDto {

@@ -173,6 +173,9 @@ pub(super) fn parse_moment(text: &str) -> Option<Instant> {
     let moment = DateTime::parse_from_rfc3339(text).ok()?;
     // chrono keeps a leap second as 59 s and more than a second of nanoseconds.
     let moment = (moment.nanosecond() < 1_000_000_000).then(|| moment.to_utc())?;
+    // PostgreSQL keeps microseconds, and what is finer would move a bound: the next whole one is the same bound.
+    let beyond = i64::from(moment.nanosecond() % 1_000);
+    let moment = if beyond == 0 { moment } else { moment + chrono::Duration::nanoseconds(1_000 - beyond) };
     in_range(moment).then_some(moment)
 }
 
@@ -246,6 +249,13 @@ mod tests {
         ] {
             assert!(parse_moment(bad).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_moment_between_two_microseconds_is_the_later_one() {
+        let whole = parse_moment("2026-11-30T09:00:00.077415Z");
+        assert_eq!(parse_moment("2026-11-30T09:00:00.077414999Z"), whole);
+        assert_eq!(parse_moment("2026-11-30T09:00:00.077415000Z"), whole);
     }
 
     proptest! {

@@ -104,9 +104,9 @@ pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
         actor_id: query.uuid("actor_id")?.map(UserId),
         action: query.choice("action", &actions)?,
         kind: query.choice("kind", &kinds)?,
-        from: query.moment("from")?.map(whole_microseconds),
+        from: query.moment("from")?,
     };
-    let to = query.moment("to")?.map(whole_microseconds);
+    let to = query.moment("to")?;
     if format != Format::Json {
         if query.get("limit").or(query.get("cursor")).is_some() {
             return Err(invalid("An export is the whole selection: leave `limit` and `cursor` out."));
@@ -117,7 +117,7 @@ pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
     let name = format!("history/{}", viewer.organization_id);
     let place = query.cursor(&name)?;
     let inspections = state.inspections.clone();
-    let page = state.run(async move { inspections.walk(viewer, filters, to, place, limit).await }).await?;
+    let page = state.look(viewer, async move { inspections.walk(viewer, filters, to, place, limit).await }).await?;
     let answer = read(&PageDto {
         items: page.rows.iter().map(RowDto::from).collect(),
         next_cursor: page.next.map(|place| query.cursor_at(&name, &place)),
@@ -127,13 +127,6 @@ pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
         state.runner.detach(async move { inspections.record(access).await });
     }
     Ok(answer)
-}
-
-/// PostgreSQL rounds what is finer, which would move a bound: the next whole one is the same bound.
-fn whole_microseconds(at: Instant) -> Instant {
-    use chrono::Timelike;
-    let beyond = i64::from(at.nanosecond() % 1_000);
-    if beyond == 0 { at } else { at + chrono::Duration::nanoseconds(1_000 - beyond) }
 }
 
 /// What a verification has found.
@@ -181,7 +174,7 @@ pub(super) async fn verify_all(request: HttpRequest, state: Data<State>) -> Resp
     let name = format!("verify/{}", viewer.organization_id);
     let place = query.cursor(&name)?;
     let inspections = state.inspections.clone();
-    let verified = state.run(async move { inspections.verify_all(viewer, place).await }).await?;
+    let verified = state.look(viewer, async move { inspections.verify_all(viewer, place).await }).await?;
     Ok(found(&query, &name, verified))
 }
 
@@ -193,7 +186,7 @@ pub(super) async fn verify_request(request: HttpRequest, state: Data<State>) -> 
     let name = format!("verify/{id}");
     let place = query.cursor(&name)?;
     let inspections = state.inspections.clone();
-    let verified = state.run(async move { inspections.verify_request(viewer, id, place).await }).await?;
+    let verified = state.look(viewer, async move { inspections.verify_request(viewer, id, place).await }).await?;
     Ok(found(&query, &name, verified))
 }
 

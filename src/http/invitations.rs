@@ -41,7 +41,8 @@ pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
     let name = format!("invitations/{}", viewer.organization_id);
     let after = query.cursor(&name)?;
     let members = state.members.clone();
-    let found = state.run(async move { members.invitations(viewer, after, i64::from(limit) + 1).await }).await?;
+    let found =
+        state.look(viewer, async move { members.invitations(viewer, after, i64::from(limit) + 1).await }).await?;
     let page = Page::cut(found, usize::from(limit), |row| (row.invitation.created_at, row.invitation.id));
     Ok(read(&PageDto {
         items: page.items.iter().map(|row| InvitationDto::new(&row.invitation, row.state, None)).collect(),
@@ -53,7 +54,7 @@ pub(super) async fn get(request: HttpRequest, state: Data<State>) -> Response {
     let (viewer, id) = (state.viewer(&request).await?, path_uuid(&request, "invitation")?);
     Query::parse(&request, &[])?;
     let members = state.members.clone();
-    let row = state.run(async move { members.invitation(viewer, id).await }).await?;
+    let row = state.look(viewer, async move { members.invitation(viewer, id).await }).await?;
     Ok(read_one(&request, &InvitationDto::new(&row.invitation, row.state, None)))
 }
 

@@ -30,7 +30,7 @@ pub(super) async fn list(request: HttpRequest, state: Data<State>) -> Response {
     let name = format!("members/{}", viewer.organization_id);
     let after = query.cursor(&name)?;
     let members = state.members.clone();
-    let found = state.run(async move { members.list(viewer, after, i64::from(limit) + 1).await }).await?;
+    let found = state.look(viewer, async move { members.list(viewer, after, i64::from(limit) + 1).await }).await?;
     let page = Page::cut(found, usize::from(limit), |member| (member.created_at, member.user_id.0));
     Ok(read(&PageDto {
         items: page.items.iter().map(MemberDto::from).collect(),
@@ -42,7 +42,7 @@ pub(super) async fn get(request: HttpRequest, state: Data<State>) -> Response {
     let (viewer, user) = (state.viewer(&request).await?, path_user(&request)?);
     Query::parse(&request, &[])?;
     let members = state.members.clone();
-    let member = state.run(async move { members.get(viewer, user).await }).await?;
+    let member = state.look(viewer, async move { members.get(viewer, user).await }).await?;
     Ok(read_one(&request, &MemberDto::from(&member)))
 }
 

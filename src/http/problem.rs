@@ -8,6 +8,7 @@ use crate::domain::member::MemberRefusal;
 use crate::domain::request::Refusal;
 use crate::domain::text::Violation;
 use crate::inspection::InspectionRefusal;
+use crate::transaction::admission::Full;
 use crate::transaction::{StoreError, UseCaseError};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -306,12 +307,16 @@ where
                 retry_after: Some(1),
                 ..Self::new(Code::IdempotencyInProgress, "Send the same call with the same key again a little later.")
             },
-            UseCaseError::Full(_) => {
-                metrics::counter!("ringi_busy_total", "reason" => "queue").increment(1);
-                Self::busy()
-            }
+            UseCaseError::Full(full) => full.into(),
             UseCaseError::Store(error) => error.into(),
         }
+    }
+}
+
+impl From<Full> for Problem {
+    fn from(_: Full) -> Self {
+        metrics::counter!("ringi_busy_total", "reason" => "queue").increment(1);
+        Self::busy()
     }
 }
 

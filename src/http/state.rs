@@ -8,6 +8,7 @@ use crate::domain::ids::{OrganizationId, UserId};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::Runner;
 use crate::tokens::Tokens;
+use crate::transaction::admission::Admission;
 use crate::transaction::idempotency::{Answer, KeyedCall, Reply, fingerprint};
 use crate::transaction::{Call, Viewer};
 use actix_web::http::{StatusCode, header};
@@ -36,6 +37,8 @@ pub struct State {
     pub exports: Exports,
     /// Checks tokens.
     pub tokens: Tokens,
+    /// The queue in front of the read connections.
+    pub looking: Admission,
     /// Runs use cases detached from their connection.
     pub runner: Runner,
     /// Bounds on bodies.
@@ -76,6 +79,22 @@ impl State {
     pub(super) async fn viewer(&self, request: &HttpRequest) -> Result<Viewer, Problem> {
         let user_id = self.user(request).await?;
         Ok(Viewer { organization_id: OrganizationId(path_uuid(request, "org")?), user_id })
+    }
+
+    /// Runs a read of an organization's. At most half of the read connections are one organization's, so that nobody's
+    /// heavy searches keep others from looking.
+    pub(super) fn look<T, E, F>(&self, viewer: Viewer, use_case: F) -> impl Future<Output = Result<T, Problem>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+        Problem: From<E>,
+        F: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        let (looking, use_case) = (self.looking.clone(), Box::pin(use_case));
+        self.run::<T, Problem, _>(async move {
+            let _place = looking.enter(viewer.organization_id, None).await?;
+            use_case.await.map_err(Problem::from)
+        })
     }
 
     /// Runs a use case to its end, whether or not its client still waits.
@@ -126,7 +145,9 @@ pub(super) fn keyed(
     key: String,
     body: &Map<String, Value>,
 ) -> KeyedCall {
-    let fingerprint = fingerprint(request.method().as_str(), request.path(), body);
+    // Ids in a path may be written in capitals, which makes no other call.
+    let path = request.path().to_ascii_lowercase();
+    let fingerprint = fingerprint(request.method().as_str(), &path, body);
     KeyedCall { organization_id, user_id, key, fingerprint }
 }
 

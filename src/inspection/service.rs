@@ -160,6 +160,9 @@ impl<S: AccessStore, R: InspectionReads + VerificationReads> Inspections<S, R> {
             });
         }
         let place = place.unwrap_or(Place::START);
+        if !place.is_within(id) {
+            return Err(InspectionRefusal::ForeignCursor.into());
+        }
         Ok(verify(&self.reads, viewer.organization_id, Some(id), place, VERIFIED_AT_ONCE).await?)
     }
 

@@ -36,6 +36,18 @@ impl Place {
     /// The beginning.
     pub const START: Self = Self::Entries(None);
 
+    /// True when a walk over this one request alone could be here: a cursor is its sender's word, and who may see one
+    /// request must not be led through the rest of the organization by it.
+    #[must_use]
+    pub fn is_within(&self, request: RequestId) -> bool {
+        match self {
+            Self::Entries(place) => place.as_ref().is_none_or(|(id, _)| *id == request),
+            Self::Requests(place) => place.is_none_or(|id| id == request),
+            Self::Contents(place) => place.is_none_or(|(id, _)| id == request),
+            Self::Subjects(_) | Self::Heads(_) => false,
+        }
+    }
+
     /// False for what no walk of ours has written.
     #[must_use]
     pub fn is_sane(&self) -> bool {

@@ -140,7 +140,10 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
         let found = found.filter(|found| found.secret_hash == token.hash());
         let found = found.ok_or(MemberRefusal::NotFound)?;
         let existing = existing.as_deref();
-        let (accepted, member) = decide_acceptance(user_id, existing, Some(&found.invitation), found.at())?;
+        // We hold the organization's row, so nobody's rights change meanwhile.
+        let offerer = Viewer { organization_id, user_id: found.invitation.invited_by };
+        let stands = session.is_administrator(offerer).await?;
+        let (accepted, member) = decide_acceptance(user_id, existing, &found.invitation, stands, found.at())?;
 
         let head = session.lock_chain(organization_id, &user_id.to_string()).await?;
         let detail = json!({ "before": null, "after": rights(&member), "invitation_id": accepted.id });

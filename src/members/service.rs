@@ -127,7 +127,10 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
             // Its row must not say the name once more that it takes away.
             Wish::Pseudonymize(_) => {
                 let detail = json!({ "version": after.version });
-                with_entry(Some(&actor), "pseudonymize", detail, after, head)
+                // Who does it to himself is named by the pseudonym already.
+                let own = after.user_id == actor.user_id;
+                let named = if own { after.clone() } else { (*actor).clone() };
+                with_entry(Some(&named), "pseudonymize", detail, after, head)
             }
             Wish::Add(_) | Wish::Change(..) => member_change(Some(&actor), target.map(|t| &**t), after, head),
         };

@@ -101,6 +101,12 @@ pub trait MemberSession: Session {
         id: Uuid,
     ) -> impl Future<Output = Result<Option<Locked<FoundInvitation>>, StoreError>> + Send;
 
+    /// True when somebody is an active administrator. For a session that holds the organization.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn is_administrator(&mut self, who: Viewer) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
     /// Writes a new invitation.
     ///
     /// # Errors

@@ -86,6 +86,21 @@ impl PgSession {
         Ok(())
     }
 
+    pub(super) async fn administers(&mut self, who: Viewer) -> Result<bool, StoreError> {
+        let row = within(
+            self.answer_limit,
+            query!(
+                r#"SELECT EXISTS (SELECT FROM organization_member
+                                  WHERE organization_id = $1 AND user_id = $2 AND is_active AND is_admin) AS "stands!""#,
+                who.organization_id.0,
+                who.user_id.0,
+            )
+            .fetch_one(self.connection()?),
+        )
+        .await;
+        Ok(self.note(row)?.stands)
+    }
+
     pub(super) async fn end_invitation(&mut self, invitation: &Invitation) -> Result<Guarded, StoreError> {
         let done = within(
             self.answer_limit,
@@ -114,8 +129,11 @@ pub(super) async fn invitations(
 ) -> Result<Vec<InvitationRow>, StoreError> {
     let rows = reading!(reads, connection => query!(
         r#"SELECT i.id, i.display_name, i.can_approve, i.is_admin, i.invited_by, i.created_at, i.expires_at,
-                  i.accepted_by, i.revoked_at, clock_timestamp() AS "at!"
-           FROM organization_member me JOIN invitation i ON i.organization_id = me.organization_id
+                  i.accepted_by, i.revoked_at, clock_timestamp() AS "at!",
+                  by.is_active AND by.is_admin AS "inviter_stands!"
+           FROM organization_member me
+           JOIN invitation i ON i.organization_id = me.organization_id
+           JOIN organization_member by ON by.organization_id = i.organization_id AND by.user_id = i.invited_by
            WHERE me.organization_id = $1 AND me.user_id = $2 AND me.is_active AND me.is_admin
              AND ($3::timestamptz IS NULL OR (i.created_at, i.id) < ($3, $4::uuid))
              AND ($6::uuid IS NULL OR i.id = $6)
@@ -132,9 +150,9 @@ pub(super) async fn invitations(
     Ok(rows
         .into_iter()
         .map(|row| {
-            let at = row.at;
+            let (at, inviter_stands) = (row.at, row.inviter_stands);
             let invitation = invitation!(viewer.organization_id, row);
-            InvitationRow { state: invitation.state(at), invitation }
+            InvitationRow { state: invitation.state(inviter_stands, at), invitation }
         })
         .collect())
 }

@@ -170,6 +170,10 @@ impl MemberSession for PgSession {
         self.find_invitation(organization, id).await
     }
 
+    async fn is_administrator(&mut self, who: Viewer) -> Result<bool, StoreError> {
+        self.administers(who).await
+    }
+
     async fn insert_invitation(&mut self, invitation: &Invitation, secret_hash: Hash) -> Result<(), StoreError> {
         self.write_invitation(invitation, secret_hash).await
     }

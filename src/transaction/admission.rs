@@ -19,6 +19,8 @@ struct Inner {
     slots: Arc<Semaphore>,
     /// Everybody inside or waiting holds one of these: the bound on the queue itself.
     queue: Arc<Semaphore>,
+    /// At most half of the queue is one organization's.
+    crowds: Shares<OrganizationId>,
     organizations: Shares<OrganizationId>,
     requests: Shares<(OrganizationId, RequestId)>,
     capacity: usize,
@@ -28,7 +30,7 @@ struct Inner {
 /// The right to open a write session. Give it back by dropping it, after the session.
 #[derive(Debug)]
 pub struct Permit {
-    _parts: [Option<OwnedSemaphorePermit>; 4],
+    _parts: [Option<OwnedSemaphorePermit>; 5],
 }
 
 /// The queue is full, or did not move in time. Nothing was begun.
@@ -46,6 +48,7 @@ impl Admission {
             slots: Arc::new(Semaphore::new(slots)),
             queue: Arc::new(Semaphore::new(capacity)),
             capacity,
+            crowds: Shares::new((capacity / 2).max(1)),
             organizations: Shares::new((slots / 2).max(1)),
             requests: Shares::new((slots / 4).max(1)),
             patience,
@@ -59,10 +62,9 @@ impl Admission {
     /// speed decides, takes longer than the patience.
     pub async fn enter(&self, organization: OrganizationId, request: Option<RequestId>) -> Result<Permit, Full> {
         let inner = &self.0;
-        let queue = match Arc::clone(&inner.queue).try_acquire_owned() {
-            Ok(place) => place,
-            Err(TryAcquireError::NoPermits | TryAcquireError::Closed) => return Err(Full),
-        };
+        let full = |_: TryAcquireError| Full;
+        let crowd = inner.crowds.of(organization).try_acquire_owned().map_err(full)?;
+        let queue = Arc::clone(&inner.queue).try_acquire_owned().map_err(full)?;
         let request = match request {
             Some(id) => Some(self.wait(inner.requests.of((organization, id))).await?),
             None => None,
@@ -70,7 +72,7 @@ impl Admission {
         let organization = self.wait(inner.organizations.of(organization)).await?;
         let slot = self.wait(Arc::clone(&inner.slots)).await?;
         // Dropped in this order: the slot first, so that the next one in line finds it free.
-        Ok(Permit { _parts: [Some(slot), Some(organization), request, Some(queue)] })
+        Ok(Permit { _parts: [Some(slot), Some(organization), request, Some(queue), Some(crowd)] })
     }
 
     async fn wait(&self, share: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Full> {
@@ -154,6 +156,22 @@ mod tests {
         assert_eq!(admission.enter(organization(3), None).await.expect_err("the queue is full"), Full);
         drop(inside);
         waiting.await.expect("joined").expect("let in when the slot came free");
+    }
+
+    #[tokio::test]
+    async fn one_organization_gets_half_of_the_queue() {
+        let admission = Admission::new(2, 2, Duration::from_mins(1));
+        let _inside = admission.enter(organization(1), None).await.expect("inside");
+        let waiting = tokio::spawn({
+            let admission = admission.clone();
+            async move { admission.enter(organization(1), None).await.map(drop) }
+        });
+        while admission.present() < 2 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(admission.enter(organization(1), None).await.expect_err("its half is full"), Full);
+        drop(admission.enter(organization(2), None).await.expect("the other half is not its"));
+        waiting.abort();
     }
 
     #[tokio::test]

@@ -153,6 +153,7 @@ pub fn settings() -> Settings {
     // The machine compiles and tests at the same time: opening connections may take a while.
     settings.database.acquire_timeout = Duration::from_secs(10);
     settings.http.shutdown_grace = Duration::from_secs(5);
+    settings.http.drain = Duration::ZERO;
     settings.auth.hs256_secret = Secret::new(SECRET.to_owned());
     settings
 }

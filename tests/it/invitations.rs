@@ -226,3 +226,23 @@ async fn a_name_is_replaced_and_what_was_written_stays() {
     app.check_invariants().await;
     app.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_administrator_offered_ends_with_his_own_right_to() {
+    let app = App::start().await;
+    let boss = app.member("Boss", false, true).await;
+    let offer = json!({"display_name": "Back door", "can_approve": true, "is_admin": true, "valid_hours": 720});
+    let invitation = boss.post("invitations", offer).await.expect_status(201).body;
+    app.admin.change_member(boss.id, json!({"is_active": false})).await.expect_status(200);
+
+    let second = app.outsider();
+    let closed =
+        refused(&app, "back door", second.post(ACCEPT, token(&invitation)), (409, "invitation_not_open")).await;
+    assert!(closed.body["detail"].as_str().unwrap().contains("withdrawn"));
+    let listed = app.admin.read("invitations").await.expect_status(200).body;
+    assert_eq!(listed["items"][0]["state"], json!("withdrawn"));
+
+    app.admin.change_member(boss.id, json!({"is_active": true})).await.expect_status(200);
+    second.post(ACCEPT, token(&invitation)).await.expect_status(201);
+    app.stop().await;
+}

@@ -2,10 +2,13 @@
 
 use crate::exports::bulk;
 use crate::harness::{App, PATIENCE, Person, id_of};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ringi::domain::ids::OrganizationId;
 use ringi::inspection::verify::{Place, verify};
 use ringi::pg::PgReads;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Connection};
 use std::process::{Command, Output};
 
@@ -308,5 +311,31 @@ async fn a_large_organization_is_verified_in_pages_while_people_work() {
     // A cursor of this list is none of another.
     let foreign = format!("requests/00000000-0000-7000-8000-000000000001/history/verify{cursor}");
     app.admin.read(&foreign).await.expect_problem(400, "invalid_query");
+    app.stop().await;
+}
+
+/// A cursor is its sender's word: who may see one request is not led through the rest of the organization by it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forged_cursor_leads_no_walk_out_of_its_request() {
+    let app = App::start().await;
+    let applicant = app.applicant().await;
+    let (own, other) = (applicant.create("mine").await, app.approver().await.create("another's").await);
+    let id = id_of(&own);
+    let elsewhere = id_of(&other);
+    let hash = "00".repeat(32);
+    for place in [
+        json!({"subjects": null}),
+        json!({"subjects": ["member", app.admin.id, 1, hash]}),
+        json!({"heads": null}),
+        json!({"heads": ["member", app.admin.id]}),
+        json!({"requests": elsewhere}),
+        json!({"contents": [elsewhere, 1]}),
+    ] {
+        let mut bytes = Sha256::digest(format!("verify/{id}"))[..8].to_vec();
+        bytes.extend(serde_json::to_vec(&place).unwrap());
+        let path = format!("requests/{id}/history/verify?cursor={}", URL_SAFE_NO_PAD.encode(bytes));
+        let answer = applicant.read(&path).await;
+        assert_eq!((answer.status.as_u16(), &answer.body["code"]), (400, &json!("invalid_query")), "{place}");
+    }
     app.stop().await;
 }
