@@ -4,6 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # What the surroundings say must not decide a test.
 unset DATABASE_URL PORT RINGI_CONFIG
+# Hundreds of connections at once, of both sides, in one process: the usual soft limit of 1024 files is too low.
+ulimit -n 8192 2>/dev/null || ulimit -n "$(ulimit -Hn)" || true
 export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-auto}
 
 step() {

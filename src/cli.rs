@@ -12,6 +12,7 @@ use crate::{demo, doctor, http, lifecycle, telemetry, tokens};
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 use sqlx::ConnectOptions;
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 use uuid::Uuid;
@@ -244,7 +245,11 @@ async fn migrations(settings: &Settings, check: bool) -> Result<ExitCode, AppErr
         let report = migrate::migrate(&db.options).await?;
         say(&format!("{} migration(s) applied, {} known", report.applied, report.known));
         if !report.roles {
-            say("This login may not make roles: only triggers keep history from being changed.");
+            say(
+                "Only triggers keep history from being changed: this login may not make the roles ringi_owner and ringi_app \
+                 (CREATEROLE), or the tables belong to another role (REASSIGN OWNED BY that role TO ringi_owner, then \
+                 migrate again).",
+            );
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -312,9 +317,9 @@ async fn create_org(db: &Db, settings: &Settings, new: CreateOrg) -> Result<Stri
     .to_string())
 }
 
-#[expect(clippy::print_stdout, reason = "what a command answers")]
 fn say(text: &str) {
-    println!("{text}");
+    // A reader that has seen enough is no fault.
+    drop(writeln!(std::io::stdout(), "{text}"));
 }
 
 #[expect(clippy::print_stderr, reason = "a problem, told to the person at the terminal")]

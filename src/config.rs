@@ -159,14 +159,14 @@ impl Settings {
     /// [`SettingsError`].
     pub fn load() -> Result<Self, SettingsError> {
         let mut builder = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
-        if let Ok(file) = std::env::var("RINGI_CONFIG") {
+        let non_empty = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        if let Some(file) = non_empty("RINGI_CONFIG") {
             builder = builder.add_source(File::new(&file, FileFormat::Toml));
         }
         builder = builder.add_source(
             // Values stay text until their type is known: a secret of digits must not become a number.
             Environment::with_prefix("RINGI").prefix_separator("__").separator("__").ignore_empty(true),
         );
-        let non_empty = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         builder = builder.set_override_option("database.url", non_empty("DATABASE_URL"))?;
         let mut settings: Self = builder.build()?.try_deserialize()?;
         if let Some(port) = non_empty("PORT") {

@@ -124,7 +124,8 @@ fn judge(facts: &ServerFacts, settings: &Settings, embedded: bool) -> Vec<Findin
             Verdict::Warning,
             "the program works as ringi_app, which can't change history",
             "the program works as the login itself, so only triggers keep history from being changed: \
-             run `ringi migrate` as a login with CREATEROLE, then GRANT ringi_app to this login",
+             run `ringi migrate` as a login with CREATEROLE, and where the tables belong to another role already, first \
+             REASSIGN OWNED BY that role TO ringi_owner; then GRANT ringi_app to this login",
         ),
         check(
             "encoding",

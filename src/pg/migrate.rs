@@ -67,11 +67,17 @@ pub(super) async fn is_current(connection: &mut PgConnection) -> Result<bool, Mi
 /// # Errors
 /// When the database does not answer.
 pub async fn application_role(connection: &mut PgConnection) -> Result<Option<&'static str>, sqlx::Error> {
-    let may: Option<bool> =
-        query_scalar!("SELECT pg_has_role(rolname, 'MEMBER') FROM pg_roles WHERE rolname = $1", APPLICATION_ROLE)
-            .fetch_optional(connection)
-            .await?
-            .flatten();
+    let may: Option<bool> = query_scalar!(
+        // A member of the role in another database of the cluster may find that it was given nothing here.
+        r#"SELECT pg_has_role(rolname, 'MEMBER')
+                 AND (to_regclass('public.approval_request') IS NULL
+                      OR has_table_privilege(rolname, to_regclass('public.approval_request'), 'UPDATE'))
+               FROM pg_roles WHERE rolname = $1"#,
+        APPLICATION_ROLE
+    )
+    .fetch_optional(connection)
+    .await?
+    .flatten();
     Ok(may.unwrap_or(false).then_some(APPLICATION_ROLE))
 }
 

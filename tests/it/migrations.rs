@@ -89,6 +89,16 @@ async fn a_login_that_may_not_make_roles_migrates_and_works_all_the_same() {
     let bent = sqlx::raw_sql("UPDATE organization_history SET actor_name = 'x'").execute(&pools.write).await;
     assert_eq!(bent.unwrap_err().as_database_error().unwrap().code().unwrap(), "23000");
 
+    // Made a member of the role elsewhere in the cluster, it finds that the role was given nothing here.
+    let sql = format!("GRANT ringi_app TO {login}");
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut admin).await.unwrap();
+    assert_eq!(migrate::application_role(&mut connection).await.unwrap(), None);
+    // What doctor and migrate advise mends it.
+    let sql = format!("REASSIGN OWNED BY {login} TO ringi_owner");
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut admin).await.unwrap();
+    assert!(migrate(&database.options()).await.unwrap().roles);
+    assert_eq!(migrate::application_role(&mut connection).await.unwrap(), Some("ringi_app"));
+
     pools.close().await;
     drop(connection);
     let sql = format!("REASSIGN OWNED BY {login} TO CURRENT_USER; DROP OWNED BY {login}; DROP ROLE {login}");
