@@ -1,9 +1,8 @@
 //! How people come: by an invitation that works once.
 
 use super::MemberError;
-use super::service::{Members, Render, member_entry, rights};
-use super::store::{Administration, InvitationRow, MemberChange, MemberPlace, MemberReads, MemberSession, MemberStore};
-use crate::domain::event::Event;
+use super::service::{Members, Render, member_entry, rights, with_entry};
+use super::store::{Administration, InvitationRow, MemberPlace, MemberReads, MemberSession, MemberStore};
 use crate::domain::ids::UserId;
 use crate::domain::invitation::{
     Invitation, InvitationInput, InvitationState, InvitationToken, decide_acceptance, decide_invitation,
@@ -147,9 +146,7 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
 
         let head = session.lock_chain(organization_id, &user_id.to_string()).await?;
         let detail = json!({ "before": null, "after": rights(&member), "invitation_id": accepted.id });
-        let entry = member_entry(Some(&member), "add", &user_id.to_string(), detail, organization_id, head);
-        let change =
-            MemberChange { entry_hash: entry.hash(head.hash), event: Event::of_member(&entry), entry, after: member };
+        let change = with_entry(Some(&member), "add", detail, member.clone(), head);
         session.insert_member(&change, None).await?;
         must_apply(session.close_invitation(&accepted).await?)?;
         if claim_key(session, call.key.as_ref()).await?.is_some() {

@@ -108,10 +108,11 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
             return Ok(End::Rollback(Reply::replay(answer)));
         }
         let target = target.as_ref();
+        let standing = target.map(|target| &**target);
         let decided = match wish {
-            Wish::Add(input) => Some(decide_new_member(&actor, target_id, target.map(|t| &**t), input, actor.at())?),
-            Wish::Change(seen, input) => decide_member_change(&actor, target.map(|t| &**t), seen, input, other_admins)?,
-            Wish::Pseudonymize(seen) => decide_pseudonym(&actor, target_id, target.map(|t| &**t), seen, other_admins)?,
+            Wish::Add(input) => Some(decide_new_member(&actor, target_id, standing, input, actor.at())?),
+            Wish::Change(seen, input) => decide_member_change(&actor, standing, seen, input, other_admins)?,
+            Wish::Pseudonymize(seen) => decide_pseudonym(&actor, target_id, standing, seen, other_admins)?,
         };
         let Some(after) = decided else {
             // Only a change of an existing member can be one that changes nothing.
@@ -132,7 +133,7 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
                 let named = if own { after.clone() } else { (*actor).clone() };
                 with_entry(Some(&named), "pseudonymize", detail, after, head)
             }
-            Wish::Add(_) | Wish::Change(..) => member_change(Some(&actor), target.map(|t| &**t), after, head),
+            Wish::Add(_) | Wish::Change(..) => member_change(Some(&actor), standing, after, head),
         };
         let answer = render(&change.after);
         let kept = Kept::of(call.key.as_ref(), &answer);
@@ -245,7 +246,8 @@ pub fn member_change(actor: Option<&Member>, before: Option<&Member>, after: Mem
     with_entry(actor, action, detail, after, head)
 }
 
-fn with_entry(
+/// A member's change with its history row, which says `detail`, and its event.
+pub(super) fn with_entry(
     actor: Option<&Member>,
     action: &'static str,
     detail: Value,
