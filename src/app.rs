@@ -5,7 +5,7 @@ use crate::http::{self, Health, ServerSettings, State};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::{Runner, stop_asked};
 use crate::pg::embedded::{self, EmbeddedConfig, EmbeddedPg, Left};
-use crate::pg::{self, PgIdentities, PgReads, PgStore, PoolSettings, migrate};
+use crate::pg::{self, PgIdentities, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, migrate};
 use crate::tokens::{FetchSettings, Times, Tokens};
 use crate::transaction::admission::Admission;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -22,6 +22,8 @@ pub type Members = crate::members::service::Members<PgStore, PgReads>;
 pub type Identities = crate::identity::Identities<PgIdentities>;
 /// The use cases of inspectors, on PostgreSQL.
 pub type Inspections = crate::inspection::service::Inspections<PgStore, PgReads>;
+/// The right to do slow work, on PostgreSQL.
+pub type Leases = crate::lease::Leases<PgLeases>;
 pub use crate::pg::Pools;
 
 /// The name of the database in a PostgreSQL of our own.
@@ -190,6 +192,36 @@ impl UseCases {
             looking,
         }
     }
+}
+
+/// Starts the heartbeat of this process's slow work, on a thread and a connection of its own. Whoever starts it stops it,
+/// as the last thing before the pools are closed.
+///
+/// # Errors
+/// When the operating system gives no thread.
+pub fn leases(pools: &Pools, settings: &Settings) -> Result<Leases, AppError> {
+    let database = &settings.database;
+    let timing = settings.processing.timing();
+    if timing.timeout < timing.recommended_timeout() {
+        tracing::warn!(
+            lease_timeout_ms = timing.timeout.as_millis(),
+            heartbeat_interval_ms = timing.interval.as_millis(),
+            "processing.lease_timeout_ms is shorter than four times processing.heartbeat_interval_ms: one slow heartbeat \
+             may lose the work"
+        );
+    }
+    let limit = PoolSettings::from(database).answer_limit();
+    let store = PgLeases::new(PgReads::new(pools.write.clone(), database.acquire_timeout, limit));
+    let pulse = PgPulse::new(pools.write.connect_options().as_ref().clone(), timing.interval);
+    Leases::start(store, pulse, timing, &holder()).map_err(|error| AppError::Io("heartbeat".to_owned(), error))
+}
+
+/// What people read of this process as the holder of work: host, process, and a number that tells it from one that had
+/// the same id before.
+fn holder() -> String {
+    let host = rustix::system::uname();
+    let host: String = host.nodename().to_string_lossy().chars().take(100).collect();
+    format!("{host}/{}/{:06x}", std::process::id(), fastrand::u32(..0x0100_0000))
 }
 
 /// The check of tokens that the settings ask for.

@@ -1,8 +1,10 @@
 //! The settings: typed, layered, checked. All of them, with units and reasons, stand in `config/default.toml`.
 
 mod issuers;
+mod processing;
 
 pub use issuers::{Issuer, read as read_issuers};
+pub use processing::Processing;
 
 use crate::tokens::SECRET_MIN_BYTES;
 use config::{Config, ConfigError, Environment, File, FileFormat};
@@ -47,6 +49,8 @@ pub struct Settings {
     pub http: Http,
     /// `[auth]`
     pub auth: Auth,
+    /// `[processing]`
+    pub processing: Processing,
     /// `[log]`
     pub log: Log,
 }
@@ -240,6 +244,7 @@ impl Settings {
             );
         }
         read_issuers(&self.auth.issuers).map_err(SettingsError::Refused)?;
+        self.processing.check().map_err(SettingsError::Refused)?;
         for origin in &self.http.allowed_origins {
             let exact = origin.starts_with("http://") || origin.starts_with("https://");
             if !exact || origin.matches('/').count() != 2 || origin.contains('*') {
@@ -312,6 +317,10 @@ mod tests {
         assert!(refused(|s| s.auth.hs256_secret = Secret("short".into())).contains("openssl rand"));
         assert!(refused(|s| s.auth.leeway = Duration::from_secs(31)).contains("at most 30"));
         assert!(refused(|s| s.http.allowed_origins = vec!["*".into()]).contains("exact origin"));
+        assert!(
+            refused(|s| s.processing.lease_timeout = Duration::from_secs(90)).contains("processing: lease_timeout_ms")
+        );
+        assert!(refused(|s| s.processing.save_timeout = Duration::from_mins(2)).contains("save_timeout_ms (120000)"));
         assert!(refused(|s| s.http.listen = "nowhere".into()).contains("127.0.0.1:8080"));
     }
 

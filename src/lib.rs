@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | [`domain`] | the rules: state machine, visibility, content, hash chain | nothing but plain values |
 //! | [`transaction`] | what use cases share: locked values, retries, admission, idempotency | `domain` |
+//! | [`lease`] | the right to do slow work: one holder, a heartbeat, a save that only the holder can make | `domain`, `transaction` |
 //! | [`approvals`] | the use cases on requests; the write transaction on one screen | `domain`, `transaction` |
 //! | [`members`] | people and their rights | `domain`, `transaction` |
 //! | [`identity`] | from a provider's subject to a user | `domain`, `transaction` |
@@ -33,6 +34,7 @@ pub mod domain;
 pub mod http;
 pub mod identity;
 pub mod inspection;
+pub mod lease;
 pub mod lifecycle;
 pub mod members;
 pub mod pg;

@@ -41,7 +41,10 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
     metrics::describe_histogram!("ringi_http_request_duration_seconds", "Time to an answer by route, in seconds");
     metrics::describe_counter!("ringi_problems_total", "Problem answers by code");
     metrics::describe_counter!("ringi_busy_total", "503 busy by reason: queue, lock_timeout, deadlock, unavailable");
-    metrics::describe_histogram!("ringi_lock_wait_seconds", "Time until a lock was held, by what: member, request");
+    metrics::describe_histogram!(
+        "ringi_lock_wait_seconds",
+        "Time until a lock was held, by what: member, request, lease"
+    );
     metrics::describe_counter!("ringi_outcome_unknown_total", "Connections lost during COMMIT");
     metrics::describe_counter!("ringi_transaction_retries_total", "Transactions run again after a deadlock");
     metrics::describe_counter!("ringi_token_refusals_total", "Refused tokens by reason");
@@ -54,5 +57,11 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
     metrics::describe_counter!("ringi_panics_total", "Panics that became an internal error");
     metrics::describe_gauge!("ringi_pool_connections", "Database connections by pool and state");
     metrics::describe_gauge!("ringi_writes_present", "Writes inside or waiting");
+    metrics::describe_gauge!("ringi_leases_held", "Leases that this process holds");
+    metrics::describe_counter!("ringi_lease_beats_late_total", "Heartbeats sent later than one and a half intervals");
+    metrics::describe_counter!("ringi_lease_beats_failed_total", "Heartbeats that the database did not answer");
+    metrics::describe_counter!("ringi_lease_takeovers_total", "Leases taken from a silent holder, by kind");
+    metrics::describe_counter!("ringi_leases_lost_total", "Leases lost by reason: taken, silence");
+    metrics::describe_counter!("ringi_lease_saves_refused_total", "Saves refused, the lease being another's, by kind");
     Ok(handle)
 }

@@ -10,6 +10,7 @@ pub mod history;
 pub mod identity;
 pub mod ids;
 pub mod invitation;
+pub mod lease;
 pub mod member;
 pub mod request;
 pub mod text;

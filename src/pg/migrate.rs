@@ -153,4 +153,5 @@ GRANT INSERT ON organization TO ringi_app;
 GRANT INSERT, UPDATE ON organization_member, approval_request, history_head TO ringi_app;
 GRANT INSERT, UPDATE ON invitation TO ringi_app;
 GRANT INSERT ON approval_version, approval_history, organization_history, outbox_event, user_identity TO ringi_app;
-GRANT INSERT, UPDATE, DELETE ON idempotency_key TO ringi_app;";
+GRANT INSERT, UPDATE, DELETE ON idempotency_key, job_lease TO ringi_app;
+GRANT USAGE ON SEQUENCE lease_fence TO ringi_app;";

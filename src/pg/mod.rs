@@ -11,8 +11,10 @@
 //!    once: FOR SHARE by who acts, FOR NO KEY UPDATE by who changes a member
 //! 3. `idempotency_key` — by INSERT: a second call waits for the first
 //! 4. `approval_request`, `invitation` — FOR UPDATE, by organization and id; no path takes both
-//! 5. `history_head` — FOR UPDATE
-//! 6. inserts
+//! 5. `job_lease` — FOR UPDATE by the save that ends the work, FOR SHARE by a step of work that goes on; by INSERT where
+//!    the lease is taken, in a transaction of its own
+//! 6. `history_head` — FOR UPDATE
+//! 7. inserts
 //!
 //! # The fence of a member
 //!
@@ -36,6 +38,7 @@ mod idempotency;
 mod identities;
 mod inspection;
 mod invitations;
+mod leases;
 mod members;
 mod organizations;
 mod reads;
@@ -43,6 +46,7 @@ mod session;
 mod verify;
 
 pub use identities::PgIdentities;
+pub use leases::{PgLeases, PgPulse};
 pub use organizations::{NewOrganization, OrganizationError, create_organization};
 pub use reads::PgReads;
 pub use session::{PgSession, PgStore};

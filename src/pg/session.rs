@@ -5,7 +5,8 @@ use crate::domain::event::Event;
 use crate::transaction::idempotency::{Kept, KeyClaim, KeyedCall};
 use crate::transaction::{Session, StoreError};
 use sqlx::pool::PoolConnection;
-use sqlx::{PgConnection, PgPool, Postgres};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Opens sessions on the pool for writes.
@@ -14,19 +15,35 @@ pub struct PgStore {
     pool: PgPool,
     patience: Duration,
     answer_limit: Duration,
+    begin: Arc<str>,
 }
+
+/// Said aloud: under another default level a waiter would get 40001 in place of the new row.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 impl PgStore {
     /// Sessions on `pool`, looking for a living connection no longer than `patience`.
     #[must_use]
-    pub const fn new(pool: PgPool, patience: Duration) -> Self {
-        Self { pool, patience, answer_limit: super::DEFAULT_ANSWER_LIMIT }
+    pub fn new(pool: PgPool, patience: Duration) -> Self {
+        Self { pool, patience, answer_limit: super::DEFAULT_ANSWER_LIMIT, begin: BEGIN.into() }
     }
 
     /// The same, waiting no longer than `limit` for the answer to one statement.
     #[must_use]
     pub fn answered_within(self, limit: Duration) -> Self {
         Self { answer_limit: limit, ..self }
+    }
+
+    /// The same, with transactions in which neither a lock nor a statement nor this process may take longer than
+    /// `limit`: for the save under a lease, which a frozen process must not keep from others.
+    #[must_use]
+    pub fn saving_within(self, limit: Duration) -> Self {
+        let ms = limit.as_millis();
+        let begin = format!(
+            "{BEGIN}; SET LOCAL lock_timeout = {ms}; SET LOCAL statement_timeout = {ms}; \
+             SET LOCAL idle_in_transaction_session_timeout = {ms}"
+        );
+        Self { begin: begin.into(), ..self }
     }
 
     /// Begins a transaction. Connections that died while idle are met here, before anything was asked of them: they
@@ -37,8 +54,8 @@ impl PgStore {
             let connection = self.pool.acquire().await.map_err(store_error)?;
             let mut session =
                 PgSession { connection: Some(connection), answer_limit: self.answer_limit, failed: false, lost: false };
-            // Said aloud: under another default level a waiter would get 40001 in place of the new row.
-            let begin = sqlx::raw_sql("BEGIN ISOLATION LEVEL READ COMMITTED").execute(session.connection()?);
+            // Made of constants and a number.
+            let begin = sqlx::raw_sql(AssertSqlSafe(Arc::clone(&self.begin))).execute(session.connection()?);
             match within(self.patience, begin).await {
                 Ok(_) => return Ok(session),
                 Err(error) if is_lost_connection(&error) && start.elapsed() < self.patience => drop(session),

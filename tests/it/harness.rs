@@ -254,6 +254,7 @@ impl App {
             "organization_history",
             "history_head",
             "idempotency_key",
+            "job_lease",
         ] {
             let rows: Vec<String> =
                 sqlx::query_scalar(AssertSqlSafe(format!("SELECT t::text FROM {table} t ORDER BY t::text")))

@@ -36,6 +36,7 @@ mod inspection;
 mod invitations;
 mod jwks;
 mod key_server;
+mod lease;
 mod life;
 mod lists;
 mod logs;
