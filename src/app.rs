@@ -24,6 +24,8 @@ pub type Identities = crate::identity::Identities<PgIdentities>;
 pub type Inspections = crate::inspection::service::Inspections<PgStore, PgReads>;
 /// The right to do slow work, on PostgreSQL.
 pub type Leases = crate::lease::Leases<PgLeases>;
+/// The use cases on charges and months, on PostgreSQL.
+pub type Closings = crate::closing::charges::Closings<PgStore, PgReads>;
 pub use crate::pg::Pools;
 
 /// The name of the database in a PostgreSQL of our own.
@@ -164,6 +166,8 @@ pub struct UseCases {
     pub identities: Identities,
     /// Of inspectors.
     pub inspections: Inspections,
+    /// On charges and months.
+    pub closings: Closings,
     /// The queue in front of the write connections.
     pub admission: Admission,
     /// The queue in front of the read connections.
@@ -186,7 +190,8 @@ impl UseCases {
         Self {
             approvals: Approvals::new(store.clone(), reads.clone(), admission.clone()),
             members: Members::new(store.clone(), reads.clone(), admission.clone()),
-            inspections: Inspections::new(store, reads.clone(), admission.clone()),
+            inspections: Inspections::new(store.clone(), reads.clone(), admission.clone()),
+            closings: Closings::new(store, reads.clone(), admission.clone()),
             identities: Identities::new(PgIdentities::new(reads, adding)),
             admission,
             looking,
@@ -350,6 +355,7 @@ impl Service {
             identities: use_cases.identities,
             tokens,
             inspections: use_cases.inspections,
+            closings: use_cases.closings,
             exports: Exports::default(),
             looking: use_cases.looking,
             runner: runner.clone(),

@@ -9,6 +9,7 @@
 //! | [`lease`] | the right to do slow work: one holder, a heartbeat, a save that only the holder can make | `domain`, `transaction` |
 //! | [`approvals`] | the use cases on requests; the write transaction on one screen | `domain`, `transaction` |
 //! | [`members`] | people and their rights | `domain`, `transaction` |
+//! | [`closing`] | charges, months, statements, and the run that closes a month | `domain`, `transaction` |
 //! | [`identity`] | from a provider's subject to a user | `domain`, `transaction` |
 //! | [`inspection`] | the history for auditors: list, export, the trace of who looked, verification, checkpoints | `domain`, `transaction` |
 //! | [`pg`] | all the SQL; the lock order, written down once | all of the above, `sqlx` |
@@ -27,6 +28,7 @@
 pub mod app;
 pub mod approvals;
 pub mod cli;
+pub mod closing;
 pub mod config;
 pub mod demo;
 pub mod doctor;

@@ -39,7 +39,7 @@ fn amount_with_currency(content: &Content) -> Result<(), ValidationError> {
     Err(violation("amount_and_currency", "amount and currency belong together: give both or neither"))
 }
 
-fn currency_code(code: &str) -> Result<(), ValidationError> {
+pub(super) fn currency_code(code: &str) -> Result<(), ValidationError> {
     let capitals = code.len() == 3 && code.bytes().all(|b| b.is_ascii_uppercase());
     let active = iso_currency::Currency::from_code(code).is_some_and(|known| known.is_superseded().is_none());
     if capitals && active {

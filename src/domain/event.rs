@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// One row of the outbox. Subject and `seq` together say which event it is, the same over all deliveries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// `request` or `member`.
+    /// `request`, `member` or `closing`.
     pub subject_kind: &'static str,
     /// Which one.
     pub subject_id: String,
@@ -37,6 +37,24 @@ impl Event {
                 "status": entry.to_status.as_str(),
                 "actor_id": entry.actor_id,
                 "content_hash": entry.content_hash.to_string(),
+                "occurred_at": rfc3339(entry.occurred_at),
+            }),
+        }
+    }
+
+    /// The event of something that happened to a month.
+    #[must_use]
+    pub fn of_closing(entry: &super::history::SubjectEntry) -> Self {
+        Self {
+            subject_kind: "closing",
+            subject_id: entry.subject_id.clone(),
+            seq: entry.seq,
+            event_type: format!("closing.{}", entry.action),
+            payload: json!({
+                "organization_id": entry.organization_id,
+                "period": entry.subject_id,
+                "seq": entry.seq,
+                "action": entry.action,
                 "occurred_at": rfc3339(entry.occurred_at),
             }),
         }

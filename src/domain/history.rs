@@ -206,7 +206,7 @@ names! {
     Kind {
         /// Walks through and exports of the history itself; the subject is the administrator who looked.
         Access = "access",
-        /// Months.
+        /// Months; the subject is the month, or the charge that was corrected.
         Closing = "closing",
         /// Jobs.
         Job = "job",
@@ -223,7 +223,8 @@ impl Kind {
     pub const fn actions(self) -> &'static [&'static str] {
         match self {
             Self::Access => &["walk", "export"],
-            Self::Closing | Self::Job => &[],
+            Self::Closing => &["start", "block", "exclude", "close", "correct"],
+            Self::Job => &[],
             Self::Member => &["add", "change", "pseudonymize", "invite", "revoke_invitation", "accept_invitation"],
             Self::Request => &["create", "edit", "submit", "approve", "reject", "send_back", "withdraw"],
         }

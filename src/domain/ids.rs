@@ -32,6 +32,11 @@ id! {
     RequestId
 }
 
+id! {
+    /// A charge. Made by the client that imports it, or by the server for an approved request.
+    ChargeId
+}
+
 impl RequestId {
     /// Makes a new id. Time-ordered, so that new rows land side by side in the index.
     #[must_use]
@@ -42,6 +47,21 @@ impl RequestId {
 }
 
 impl Default for RequestId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ChargeId {
+    /// Makes a new id, for the charge of an approved request.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one home of new charge ids")]
+    pub fn new() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl Default for ChargeId {
     fn default() -> Self {
         Self::new()
     }

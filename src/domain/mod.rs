@@ -4,6 +4,7 @@
 //! [`request::decide`] (every check of a write, in order). Who may see and do what is in [`member`]. What makes
 //! bending the history visible is [`history`], and [`verify`] looks for it.
 
+pub mod charge;
 pub mod content;
 pub mod event;
 pub mod history;
@@ -12,6 +13,7 @@ pub mod ids;
 pub mod invitation;
 pub mod lease;
 pub mod member;
+pub mod period;
 pub mod request;
 pub mod text;
 pub mod verify;

@@ -2,6 +2,7 @@
 //! once and with its place.
 
 use super::problem::{Code, Problem};
+use crate::domain::Instant;
 use crate::domain::ids::Version;
 use crate::domain::text::Violation;
 use actix_web::HttpRequest;
@@ -30,7 +31,7 @@ pub(super) async fn read_object(
     payload: Payload,
     limits: BodyLimits,
 ) -> Result<Map<String, Value>, Problem> {
-    check_media_type(request)?;
+    check_media_type(request, &["application/json"])?;
     let bytes = read(request, payload, limits).await?;
     // Looked at first, since serde_json's sentence about a value of another type repeats the value, which may be a
     // secret pasted into the wrong place.
@@ -43,7 +44,8 @@ pub(super) async fn read_object(
     })
 }
 
-fn check_media_type(request: &HttpRequest) -> Result<(), Problem> {
+/// Which of these types, our own names for them, the body is.
+fn check_media_type(request: &HttpRequest, known: &[&'static str]) -> Result<&'static str, Problem> {
     let unsupported = |detail: &str| Err(Problem::new(Code::UnsupportedMediaType, detail));
     // Before a byte is read: 30 kB of zstd can be a gigabyte of zeros.
     if request.headers().contains_key(header::CONTENT_ENCODING) {
@@ -51,12 +53,16 @@ fn check_media_type(request: &HttpRequest) -> Result<(), Problem> {
     }
     let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let mut parts = content_type.unwrap_or_default().split(';').map(str::trim);
-    let json = parts.next().is_some_and(|mime| mime.eq_ignore_ascii_case("application/json"));
+    let named = parts.next().unwrap_or_default();
+    let mime = known.iter().find(|known| named.eq_ignore_ascii_case(known));
     let utf8 = parts.all(|parameter| {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         !name.eq_ignore_ascii_case("charset") || value.trim_matches('"').eq_ignore_ascii_case("utf-8")
     });
-    if json && utf8 { Ok(()) } else { unsupported("Send `Content-Type: application/json`, in UTF-8.") }
+    match mime {
+        Some(mime) if utf8 => Ok(mime),
+        _ => unsupported(&format!("Send `Content-Type: {}`, in UTF-8.", known.join("` or `"))),
+    }
 }
 
 async fn read(request: &HttpRequest, mut payload: Payload, limits: BodyLimits) -> Result<Vec<u8>, Problem> {
@@ -81,6 +87,125 @@ async fn read(request: &HttpRequest, mut payload: Payload, limits: BodyLimits) -
         let detail = format!("Send the whole body within {} s.", limits.time.as_secs());
         Err(Problem::new(Code::RequestTimeout, detail))
     })
+}
+
+/// One row of a body that has many.
+#[derive(Clone, Debug)]
+pub(super) enum RowBody {
+    /// An object.
+    Object(Map<String, Value>),
+    /// An object in which a key stands twice.
+    Doubled,
+    /// Something else.
+    Other,
+}
+
+/// Reads one or many rows: a JSON object, a JSON list, or NDJSON, whose empty lines count for nothing. What is no JSON
+/// anywhere refuses the whole.
+pub(super) async fn read_rows(
+    request: &HttpRequest,
+    payload: Payload,
+    limits: BodyLimits,
+    most: usize,
+) -> Result<Vec<RowBody>, Problem> {
+    let mime = check_media_type(request, &["application/json", "application/x-ndjson"])?;
+    let bytes = read(request, payload, limits).await?;
+    let rows = if mime == "application/json" { json_rows(&bytes) } else { ndjson_rows(&bytes, most) }?;
+    if (1..=most).contains(&rows.len()) {
+        return Ok(rows);
+    }
+    // Where there are too many, the first of those is pointed at.
+    let field = if rows.is_empty() { String::new() } else { most.to_string() };
+    Err(Problem::invalid(
+        Code::ValidationFailed,
+        vec![Violation::new(&field, "length", format!("send 1 to {most} rows at once"))],
+    ))
+}
+
+fn json_rows(bytes: &[u8]) -> Result<Vec<RowBody>, Problem> {
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    let rows = match first {
+        Some(b'{') => serde_json::from_slice::<RowBody>(bytes).map(|row| vec![row]),
+        Some(b'[') => serde_json::from_slice::<Vec<RowBody>>(bytes),
+        _ => return Err(Problem::new(Code::MalformedJson, "Send a JSON object or a list of objects.")),
+    };
+    rows.map_err(|error| {
+        Problem::new(
+            Code::MalformedJson,
+            format!("Send a JSON object or a list of objects: {error}. Nothing was saved."),
+        )
+    })
+}
+
+fn ndjson_rows(bytes: &[u8], most: usize) -> Result<Vec<RowBody>, Problem> {
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    let lines = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
+    let mut rows = Vec::new();
+    for (n, line) in lines.take(most + 1) {
+        let row = serde_json::from_slice(line).map_err(|error| {
+            // Of a line alone, serde_json knows the column.
+            let (line, column) = (n + 1, error.column());
+            Problem::new(
+                Code::MalformedJson,
+                format!(
+                    "Line {line} is no JSON (column {column}). Correct it, and send all lines again: nothing was saved."
+                ),
+            )
+        })?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+impl<'de> de::Deserialize<'de> for RowBody {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RowVisitor;
+        impl<'de> Visitor<'de> for RowVisitor {
+            type Value = RowBody;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("JSON")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<RowBody, A::Error> {
+                let (mut object, mut doubled) = (Map::new(), false);
+                while let Some(key) = members.next_key::<String>()? {
+                    doubled |= object.insert(key, members.next_value()?).is_some();
+                }
+                Ok(if doubled { RowBody::Doubled } else { RowBody::Object(object) })
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<RowBody, A::Error> {
+                while items.next_element::<de::IgnoredAny>()?.is_some() {}
+                Ok(RowBody::Other)
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<RowBody, E> {
+                Ok(RowBody::Other)
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<RowBody, E> {
+                Ok(RowBody::Other)
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<RowBody, E> {
+                Ok(RowBody::Other)
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<RowBody, E> {
+                Ok(RowBody::Other)
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<RowBody, E> {
+                Ok(RowBody::Other)
+            }
+
+            fn visit_unit<E>(self) -> Result<RowBody, E> {
+                Ok(RowBody::Other)
+            }
+        }
+        deserializer.deserialize_any(RowVisitor)
+    }
 }
 
 /// A JSON object without duplicate keys. serde would take an array for a struct, and a map would keep the last of
@@ -183,6 +308,30 @@ impl Fields {
                 integer
             }
         }
+    }
+
+    /// An integer that must be there. `1.0` and `1e2` are no integers.
+    pub(super) fn integer(&mut self, field: &str) -> i64 {
+        let Some(value) = self.object.remove(field) else {
+            self.wrong(field, "required", "must be there");
+            return 0;
+        };
+        value.as_i64().unwrap_or_else(|| {
+            self.wrong(field, "wrong_type", "must be an integer, written without fraction or exponent");
+            0
+        })
+    }
+
+    /// A moment that must be there.
+    pub(super) fn instant(&mut self, field: &str) -> Instant {
+        let text = self.text(field);
+        if self.wrong.iter().any(|wrong| wrong.pointer == format!("/{field}")) {
+            return Instant::UNIX_EPOCH;
+        }
+        super::extract::parse_instant(&text).unwrap_or_else(|| {
+            self.wrong(field, "wrong_type", "must be a time such as 2026-11-30T09:00:00Z, from 1970 to 2199");
+            Instant::UNIX_EPOCH
+        })
     }
 
     /// A yes or no that must be there.

@@ -2,6 +2,7 @@
 
 use super::problem::{Code, Problem};
 use crate::domain::Instant;
+use crate::domain::period::Period;
 use actix_web::HttpRequest;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -36,6 +37,13 @@ pub(super) fn path_version(request: &HttpRequest, name: &str) -> Result<i64, Pro
     } else {
         Err(Problem::new(Code::InvalidPath, format!("`{name}` must be an integer.")))
     }
+}
+
+/// A path segment that is a month.
+pub(super) fn path_period(request: &HttpRequest) -> Result<Period, Problem> {
+    Period::parse(request.match_info().query("period")).ok_or_else(|| {
+        Problem::new(Code::InvalidPath, "`period` must be a month such as 2026-10, from 1970-01 to 2199-12.")
+    })
 }
 
 /// Checks the key of an `Idempotency-Key` header: 1 to 255 visible ASCII characters, with or without quotes.
@@ -103,6 +111,12 @@ impl Query {
             .ok_or_else(|| invalid(format!("`{name}` must be a time such as 2026-11-30T09:00:00Z, from 1970 to 2199.")))
     }
 
+    pub(super) fn period(&self, name: &str) -> Result<Option<Period>, Problem> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let period = Period::parse(text).map(Some);
+        period.ok_or_else(|| invalid(format!("`{name}` must be a month such as 2026-10, from 1970-01 to 2199-12.")))
+    }
+
     /// 1 to 200, 50 when left out.
     pub(super) fn limit(&self) -> Result<u16, Problem> {
         let Some(text) = self.get("limit") else { return Ok(50) };
@@ -161,8 +175,24 @@ fn decode(text: &str) -> Option<String> {
     (!decoded.contains('\0')).then(|| decoded.into_owned())
 }
 
-/// RFC 3339 to the letter: chrono also takes spaces, leap seconds and years that PostgreSQL refuses.
+/// A moment that bounds a selection. PostgreSQL keeps microseconds, and what is finer would move a bound: the next whole
+/// one is the same bound.
 pub(super) fn parse_moment(text: &str) -> Option<Instant> {
+    let moment = parse_exactly(text)?;
+    let beyond = i64::from(moment.nanosecond() % 1_000);
+    let moment = if beyond == 0 { moment } else { moment + chrono::Duration::nanoseconds(1_000 - beyond) };
+    in_range(moment).then_some(moment)
+}
+
+/// A moment to be kept: what is finer than a microsecond is left out, so that the last moment of a month stays in it.
+pub(super) fn parse_instant(text: &str) -> Option<Instant> {
+    let moment = parse_exactly(text)?;
+    let moment = moment - chrono::Duration::nanoseconds(i64::from(moment.nanosecond() % 1_000));
+    in_range(moment).then_some(moment)
+}
+
+/// RFC 3339 to the letter: chrono also takes spaces, leap seconds and years that PostgreSQL refuses.
+fn parse_exactly(text: &str) -> Option<Instant> {
     let shape = text.bytes().zip(*b"dddd-dd-ddTdd:dd:dd").all(|(byte, form)| match form {
         b'd' => byte.is_ascii_digit(),
         other => byte == other,
@@ -172,11 +202,7 @@ pub(super) fn parse_moment(text: &str) -> Option<Instant> {
     }
     let moment = DateTime::parse_from_rfc3339(text).ok()?;
     // chrono keeps a leap second as 59 s and more than a second of nanoseconds.
-    let moment = (moment.nanosecond() < 1_000_000_000).then(|| moment.to_utc())?;
-    // PostgreSQL keeps microseconds, and what is finer would move a bound: the next whole one is the same bound.
-    let beyond = i64::from(moment.nanosecond() % 1_000);
-    let moment = if beyond == 0 { moment } else { moment + chrono::Duration::nanoseconds(1_000 - beyond) };
-    in_range(moment).then_some(moment)
+    (moment.nanosecond() < 1_000_000_000).then(|| moment.to_utc())
 }
 
 fn in_range(moment: Instant) -> bool {
@@ -196,6 +222,16 @@ impl CursorPlace for i64 {
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self::from_be_bytes(bytes.try_into().ok()?))
+    }
+}
+
+impl CursorPlace for Uuid {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Self::from_slice(bytes).ok()
     }
 }
 
@@ -249,6 +285,13 @@ mod tests {
         ] {
             assert!(parse_moment(bad).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_moment_to_be_kept_stays_in_its_month() {
+        let last = parse_instant("2026-11-30T23:59:59.999999Z");
+        assert_eq!(parse_instant("2026-11-30T23:59:59.999999999Z"), last);
+        assert_ne!(parse_moment("2026-11-30T23:59:59.999999999Z"), last);
     }
 
     #[test]

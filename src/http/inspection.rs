@@ -21,7 +21,8 @@ use uuid::Uuid;
 
 type Response = Result<HttpResponse, Problem>;
 
-const OFFERS: [(&str, Format); 3] =
+/// What a list that can be streamed is offered as.
+pub(super) const OFFERS: [(&str, Format); 3] =
     [("application/json", Format::Json), ("text/csv", Format::Csv), ("application/x-ndjson", Format::Ndjson)];
 
 /// A row of an organization's history: of a request, or of what belongs to no request.

@@ -7,7 +7,9 @@ pub mod problem;
 mod approvals;
 mod auth;
 mod body;
+mod charges;
 mod dto;
+mod dto_closing;
 mod dto_people;
 mod export;
 mod extract;
@@ -19,6 +21,8 @@ mod negotiate;
 mod page;
 mod request_scope;
 mod state;
+mod statements;
+mod streaming;
 mod unread;
 
 pub use body::BodyLimits;
@@ -73,6 +77,10 @@ pub fn routes(config: &mut ServiceConfig) {
                 .service(resource!("/invitations", GET invitations::list, POST invitations::invite))
                 .service(resource!("/invitations/{invitation}", GET invitations::get))
                 .service(resource!("/invitations/{invitation}/revoke", POST invitations::revoke))
+                .service(resource!("/charges", GET charges::list, POST charges::import))
+                .service(resource!("/charges/{charge}", GET charges::get, PUT charges::correct))
+                .service(resource!("/statements", GET statements::list))
+                .service(resource!("/statements/{period}", GET statements::get))
                 .service(resource!("/requests", GET approvals::list, POST approvals::create))
                 .service(resource!("/requests/counts", GET approvals::counts))
                 .service(resource!("/requests/{id}", GET approvals::get, PUT approvals::edit))

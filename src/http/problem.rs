@@ -3,7 +3,9 @@
 //! Answers are RFC 9457 problem details with a stable `code`. A code, once released, never changes its meaning.
 
 use super::dto::{CurrentDto, ProblemDto, ViolationDto};
+use super::dto_closing::ChargeDto;
 use super::dto_people::MemberDto;
+use crate::domain::charge::ClosingRefusal;
 use crate::domain::member::MemberRefusal;
 use crate::domain::request::Refusal;
 use crate::domain::text::Violation;
@@ -54,12 +56,14 @@ codes! {
     NotAcceptable 406 "not_acceptable" "The resource has none of the media types that were asked for.",
     RequestTimeout 408 "request_timeout" "The body did not arrive in time.",
     RequestChanged 409 "request_changed" "Somebody changed the request since you looked.",
-    InvalidTransition 409 "invalid_transition" "The request's status does not allow this action.",
+    InvalidTransition 409 "invalid_transition" "How it stands does not allow this action.",
     IdempotencyInProgress 409 "idempotency_in_progress" "The first call with this key is still under way.",
     LastAdmin 409 "last_admin" "An organization keeps at least one active administrator.",
     InvitationNotOpen 409 "invitation_not_open" "The invitation was used, revoked, or its time is over.",
     AlreadyAMember 409 "already_a_member" "This person is a member already.",
     MemberChanged 409 "member_changed" "Somebody changed the member since you looked.",
+    ChargeChanged 409 "charge_changed" "Somebody corrected the charge since you looked.",
+    PeriodClosed 409 "period_closed" "The charge's month is closed, or is being closed.",
     PayloadTooLarge 413 "payload_too_large" "The body is too large.",
     UnsupportedMediaType 415 "unsupported_media_type" "The body must be uncompressed application/json.",
     ValidationFailed 422 "validation_failed" "Some values are not acceptable.",
@@ -93,6 +97,7 @@ enum Extra {
     None,
     Current(Box<CurrentDto>),
     Member(Box<MemberDto>),
+    Charge(Box<ChargeDto>),
 }
 
 impl Problem {
@@ -203,6 +208,7 @@ impl Problem {
                 Extra::None => None,
                 Extra::Current(current) => serde_json::to_value(current).ok(),
                 Extra::Member(member) => serde_json::to_value(member).ok(),
+                Extra::Charge(charge) => serde_json::to_value(charge).ok(),
             },
         };
         response.json(body)
@@ -273,6 +279,29 @@ impl From<MemberRefusal> for Problem {
             ),
             MemberRefusal::LastAdmin => Self::new(Code::LastAdmin, "Make somebody else an administrator first."),
             MemberRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
+        }
+    }
+}
+
+impl From<ClosingRefusal> for Problem {
+    fn from(refusal: ClosingRefusal) -> Self {
+        match refusal {
+            ClosingRefusal::Forbidden => {
+                Self::new(Code::Forbidden, "Only administrators see charges and close months.")
+            }
+            ClosingRefusal::NotFound => Self::not_found(),
+            ClosingRefusal::Changed(current) => Self {
+                extra: Extra::Charge(Box::new(ChargeDto::from(&*current))),
+                ..Self::new(Code::ChargeChanged, "Look at `current`, and decide anew on what is there now.")
+            },
+            ClosingRefusal::PeriodClosed(period) => Self::new(
+                Code::PeriodClosed,
+                format!("{period} does not change any more: take the charge back with one that `reverses` it."),
+            ),
+            ClosingRefusal::NotBlocked => {
+                Self::new(Code::InvalidTransition, "Only a blocked row of this month can be excluded from it.")
+            }
+            ClosingRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What every handler has at hand, and the few ways in which it answers.
 
 use super::body::{BodyLimits, Fields, read_object};
-use super::extract::{idempotency_key, path_uuid};
+use super::extract::{idempotency_key, path_period, path_uuid};
 use super::problem::{Code, Problem};
-use crate::app::{Approvals, Identities, Inspections, Members};
+use crate::app::{Approvals, Closings, Identities, Inspections, Members};
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::Runner;
@@ -33,6 +33,8 @@ pub struct State {
     pub identities: Identities,
     /// The use cases of inspectors.
     pub inspections: Inspections,
+    /// The use cases on charges and months.
+    pub closings: Closings,
     /// The exports under way.
     pub exports: Exports,
     /// Checks tokens.
@@ -124,10 +126,13 @@ impl Write {
     /// Reads in the order of checks: token, path, key, and the shape of the body.
     pub(super) async fn read(request: &HttpRequest, payload: Payload, state: &State) -> Result<Self, Problem> {
         let viewer = state.viewer(request).await?;
-        for name in ["id", "user", "invitation"] {
+        for name in ["id", "user", "invitation", "charge"] {
             if request.match_info().get(name).is_some() {
                 path_uuid(request, name)?;
             }
+        }
+        if request.match_info().get("period").is_some() {
+            path_period(request)?;
         }
         super::extract::Query::parse(request, &[])?;
         let key = idempotency_key(request)?;

@@ -11,16 +11,21 @@
 //!    once: FOR SHARE by who acts, FOR NO KEY UPDATE by who changes a member
 //! 3. `idempotency_key` — by INSERT: a second call waits for the first
 //! 4. `approval_request`, `invitation` — FOR UPDATE, by organization and id; no path takes both
-//! 5. `job_lease` — FOR UPDATE by the save that ends the work, FOR SHARE by a step of work that goes on; by INSERT where
+//! 5. `billing_period` — the fences of months, ascending: shared by who writes a charge into a month, alone by who
+//!    begins to close it; and then the month's row
+//! 6. `job_lease` — FOR UPDATE by the save that ends the work, FOR SHARE by a step of work that goes on; by INSERT where
 //!    the lease is taken, in a transaction of its own
-//! 6. `history_head` — FOR UPDATE
-//! 7. inserts
+//! 7. `charge` — ascending: FOR UPDATE by who corrects it, FOR SHARE by a closing
+//! 8. `history_head` — FOR UPDATE
+//! 9. inserts
 //!
 //! # The fence of a member
 //!
 //! Row locks are not fair: those who share a row overtake one who waits to change it, for as long as they overlap.
 //! So who acts takes an advisory lock on the member shared, and who changes the member takes it alone; those queue.
 //! It is taken in the statement of the row lock, below it in the plan: fence first, then the row.
+//!
+//! A month has such a fence, too (`period_fence`), below which its row is read in a later statement.
 //!
 //! # Time
 //!
@@ -33,6 +38,7 @@ pub mod migrate;
 
 mod approvals;
 mod chain;
+mod charges;
 mod error;
 mod idempotency;
 mod identities;
@@ -43,6 +49,7 @@ mod members;
 mod organizations;
 mod reads;
 mod session;
+mod statements;
 mod verify;
 
 pub use identities::PgIdentities;

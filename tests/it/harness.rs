@@ -245,6 +245,11 @@ impl App {
         let mut text = String::new();
         for table in [
             "invitation",
+            "charge",
+            "billing_period",
+            "confirmed_charge",
+            "blocked_charge",
+            "billing_total",
             "approval_request",
             "approval_version",
             "approval_history",

@@ -20,6 +20,7 @@
 mod at_once;
 mod auth_http;
 mod caching;
+mod charges;
 mod contract;
 mod cut;
 mod database_walls;

@@ -1,5 +1,6 @@
 //! Every code of the table of problems is met over HTTP, in its full shape, and leaves everything as it was.
 
+use crate::charges::{charge, correct, correction};
 use crate::harness::{Answer, App, PATIENCE, Person, id_of, settings};
 use crate::logs;
 use crate::wire::{connect, head, post_text, read_answer, refused, send_bytes, with_token};
@@ -30,7 +31,8 @@ impl Met<'_> {
         assert_eq!(body["title"], code.title());
         assert_eq!(answer.header("cache-control"), "private, no-cache", "{code:?}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{code:?}");
-        let current = matches!(code, Code::RequestChanged | Code::InvalidTransition | Code::MemberChanged);
+        let current =
+            matches!(code, Code::RequestChanged | Code::InvalidTransition | Code::MemberChanged | Code::ChargeChanged);
         assert_eq!(body.contains_key("current"), current, "{code:?}");
         let errors = matches!(code, Code::ValidationFailed | Code::UnknownField);
         assert_eq!(body.contains_key("errors"), errors, "{code:?}");
@@ -62,6 +64,7 @@ async fn every_code_is_met_in_full_shape() {
     meet_by_rights(&mut met, &applicant, &approver, &pending).await;
     meet_by_versions(&mut met, &applicant, &approver, &pending).await;
     meet_among_members(&mut met, &applicant).await;
+    meet_among_charges(&mut met).await;
     meet_by_waiting(&mut met, &applicant, &approver, &pending).await;
 
     let all: BTreeSet<_> = Code::ALL.iter().filter(|code| !NOT_HERE.contains(code)).map(|code| code.as_str()).collect();
@@ -131,6 +134,21 @@ async fn meet_among_members(met: &mut Met<'_>, applicant: &Person) {
     let stale = admin.change_member(applicant.id, json!({"version": 7}));
     let changed = met.meet(Code::MemberChanged, stale).await;
     assert_eq!(changed.body["current"], admin.member(applicant.id).await);
+}
+
+async fn meet_among_charges(met: &mut Met<'_>) {
+    let admin = &met.app.admin;
+    let id = Uuid::new_v4();
+    admin.post("charges", charge(id, "2026-10-15T03:00:00Z", 1_200)).await.expect_status(201);
+    let seen = correct(admin, id, json!({"amount": 1_300})).await.expect_status(200).body;
+    let path = format!("charges/{id}");
+    let stale = admin.put(&path, correction(&seen, json!({"version": 1})));
+    let changed = met.meet(Code::ChargeChanged, stale).await;
+    assert_eq!(changed.body["current"], seen);
+    let begun = "INSERT INTO billing_period (organization_id, period, status, started_at)
+                 SELECT organization_id, period, 'closing', now() FROM charge";
+    met.app.execute(begun).await;
+    met.meet(Code::PeriodClosed, admin.put(&path, correction(&seen, json!({"amount": 1})))).await;
 }
 
 async fn meet_by_waiting(met: &mut Met<'_>, applicant: &Person, approver: &Person, pending: &Value) {

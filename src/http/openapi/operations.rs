@@ -16,6 +16,8 @@ pub(super) enum Answer {
     Figures(&'static str),
     /// 201 with a new thing, its place and its `ETag`.
     Made(&'static str),
+    /// 201 or 207 with what became of each row.
+    Imported(&'static str),
     /// 200 with the thing as it stands after a write.
     Done(&'static str),
     /// 200 without a token, in this media type.
@@ -86,8 +88,7 @@ impl Operation {
     /// Every problem that this operation can answer, in the order of the table of codes.
     pub(super) fn problems(&self) -> impl Iterator<Item = Code> {
         let (operation, private) = (*self, !self.is_public());
-        let one_thing =
-            self.path.contains("{id}") || self.path.contains("{user}") || self.path.contains("{invitation}");
+        let one_thing = ["{id}", "{user}", "{invitation}", "{charge}"].iter().any(|part| self.path.contains(part));
         Code::ALL.iter().copied().filter(move |code| match code {
             // The path answers to the methods that it does not list.
             Code::MethodNotAllowed | Code::Internal => true,
@@ -113,7 +114,9 @@ impl Operation {
             | Code::LastAdmin
             | Code::InvitationNotOpen
             | Code::AlreadyAMember
-            | Code::MemberChanged => operation.codes.contains(code),
+            | Code::MemberChanged
+            | Code::ChargeChanged
+            | Code::PeriodClosed => operation.codes.contains(code),
         })
     }
 }
@@ -122,6 +125,10 @@ impl Operation {
 pub(super) const TAGS: &[(&str, &str)] = &[
     (ME, "Who the token belongs to, and where this person is a member."),
     (REQUESTS, "Writing, submitting, deciding, and looking at requests."),
+    (
+        CLOSING,
+        "Charges, and the months that they are closed in. Charges and closings are for administrators, statements for members.",
+    ),
     (MEMBERS, "People and their rights in an organization. For administrators."),
     (
         INSPECTION,
@@ -131,6 +138,7 @@ pub(super) const TAGS: &[(&str, &str)] = &[
 ];
 const ME: &str = "Me";
 const REQUESTS: &str = "Requests";
+const CLOSING: &str = "Charges and months";
 const MEMBERS: &str = "Members";
 const INSPECTION: &str = "Inspection";
 const OPERATIONS_TAG: &str = "Operations";
@@ -178,6 +186,19 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .says("What the caller could do to it, and why not the rest", "For each action whether a call would succeed now, and if not, the code and sentence that it would be refused with. Administrators may ask for any member with `user_id`."),
     read(org!("/requests/{id}/versions/{version}"), "getRequestVersion", REQUESTS, Answer::One("RequestVersion"))
         .says("The content as it stood at a version", "For every version from 1 to the present one; a submit or a decision leaves the content as it was."),
+    post(org!("/charges"), "importCharges", CLOSING, "NewCharges", Answer::Imported("Imported")).codes(&[Code::Forbidden])
+        .says("Import charges", "One, or up to 1,000 as a JSON list or as NDJSON (`application/x-ndjson`), in one transaction. Each row has an answer of its own: a refused row keeps no other from being written, and an id that is known with the same content is not made twice. What is no JSON, one line of NDJSON included, refuses the whole. A charge of a month that is closed or closing goes into the next open one, and says so in `late_of`."),
+    read(org!("/charges"), "listCharges", CLOSING, Answer::Page("ChargePage")).filtered(&["period_filter", "processed"]).codes(&[Code::Forbidden])
+        .says("A page of charges", "In descending order of their ids, which never change: of UUIDv7, newest first."),
+    read(org!("/charges/{charge}"), "getCharge", CLOSING, Answer::One("Charge")).codes(&[Code::Forbidden])
+        .says("One charge", ""),
+    put(org!("/charges/{charge}"), "correctCharge", CLOSING, "ChargeContent", Answer::Done("Charge"))
+        .codes(&[Code::Forbidden, Code::ChargeChanged, Code::PeriodClosed])
+        .says("Correct a charge", "As a whole, while its month is open or while it is one of the blocked rows of a closing. It may move into another open month. What is confirmed never changes: take it back with a charge that `reverses` it."),
+    read(org!("/statements"), "listStatements", CLOSING, Answer::One("Statements"))
+        .says("Every month's totals", "As of one moment: a month is upcoming with all of its charges, and then closed with all of them."),
+    read(org!("/statements/{period}"), "getStatement", CLOSING, Answer::PageOrStream("Statement")).codes(&[Code::NotFound])
+        .says("A closed month", "Its totals and a page of its rows, which never change. `Accept: text/csv` or `application/x-ndjson` streams all of them (without `limit` and `cursor`); in CSV one `'` stands before a description that begins like a formula. Not found while the month is not closed."),
     read(org!("/members"), "listMembers", MEMBERS, Answer::Page("MemberPage")).codes(&[Code::Forbidden])
         .says("A page of members", "By the time of joining, which never changes. Deactivated members stay on the list."),
     post(org!("/members"), "addMember", MEMBERS, "NewMember", Answer::Made("Member")).codes(&[Code::Forbidden, Code::AlreadyAMember])

@@ -40,7 +40,11 @@ fn describe(operation: &Operation) -> Value {
         members.insert("security".to_owned(), json!([]));
     }
     if let Some(schema) = operation.body {
-        let content = json!({"application/json": {"schema": reference("schemas", schema)}});
+        let mut content = json!({"application/json": {"schema": reference("schemas", schema)}});
+        if matches!(operation.answer, Answer::Imported(_)) {
+            let rows = json!({"schema": {"type": "string", "description": "One object a line."}});
+            content.as_object_mut().map(|content| content.insert("application/x-ndjson".to_owned(), rows));
+        }
         members.insert("requestBody".to_owned(), json!({"required": true, "content": content}));
     }
     Value::Object(members)
@@ -56,7 +60,7 @@ fn parameters(operation: &Operation) -> Value {
         if matches!(operation.answer, Answer::Page(_) | Answer::PageOrStream(_)) { &["limit", "cursor"] } else { &[] };
     let headers: &[&str] = match operation.answer {
         Answer::One(_) => &["If-None-Match", "X-Request-Id"],
-        Answer::Made(_) | Answer::Done(_) => &["Idempotency-Key", "X-Request-Id"],
+        Answer::Made(_) | Answer::Imported(_) | Answer::Done(_) => &["Idempotency-Key", "X-Request-Id"],
         _ => &["X-Request-Id"],
     };
     let names = path_parameters(operation.path).chain([operation.filters, page, headers].concat());
@@ -80,6 +84,11 @@ fn responses(operation: &Operation) -> Value {
         }
         Answer::Figures(schema) => ("200", "The figures.", &[][..], json_of(schema)),
         Answer::Made(schema) => ("201", "Made.", &["ETag", "Location", "Idempotency-Replayed"][..], json_of(schema)),
+        Answer::Imported(schema) => {
+            let headers = ["ETag", "Idempotency-Replayed"];
+            responses.insert("207".to_owned(), success("Some rows were refused.", &headers, &json_of(schema)));
+            ("201", "All are there now.", &["ETag", "Idempotency-Replayed"][..], json_of(schema))
+        }
         Answer::Done(schema) => {
             ("200", "Done; as it stands now.", &["ETag", "Idempotency-Replayed"][..], json_of(schema))
         }
@@ -150,6 +159,7 @@ fn problem(codes: &[Code]) -> Value {
     let current: Vec<Value> = [
         ([Code::RequestChanged, Code::InvalidTransition].as_slice(), "Current"),
         ([Code::MemberChanged].as_slice(), "Member"),
+        ([Code::ChargeChanged].as_slice(), "Charge"),
     ]
     .iter()
     .filter(|(with, _)| with.iter().any(|code| codes.contains(code)))

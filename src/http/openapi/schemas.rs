@@ -3,6 +3,7 @@
 //! Things out are derived from the types that are written. Bodies in have no types, since they are taken apart member
 //! by member (see `body`); they stand here.
 
+use crate::domain::charge::{CHARGE_DESCRIPTION_MAX, IMPORT_MAX};
 use crate::domain::content::AMOUNT_MAX;
 use crate::domain::history::Kind;
 use crate::domain::invitation::{VALID_HOURS, VALID_HOURS_MAX};
@@ -10,6 +11,7 @@ use crate::domain::request::Status;
 use crate::domain::text::{DESCRIPTION_MAX, LINE_MAX, REASON_MAX};
 use crate::http::dto::{CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, PageDto, ProblemDto};
 use crate::http::dto::{RequestDto, VersionDto, ViolationDto};
+use crate::http::dto_closing::{ChargeDto, ImportedDto, StatementDto, StatementsDto};
 use crate::http::dto_people::{InvitationDto, MeDto, MemberDto};
 use crate::http::inspection::{RowDto, VerifiedDto};
 use serde_json::{Map, Value, json};
@@ -25,6 +27,10 @@ pub(super) fn schemas() -> Value {
     derived::<VersionDto>(&mut found);
     derived::<CountsDto>(&mut found);
     derived::<EligibilityDto>(&mut found);
+    derived::<ChargeDto>(&mut found);
+    derived::<ImportedDto>(&mut found);
+    derived::<StatementsDto>(&mut found);
+    derived::<StatementDto>(&mut found);
     derived::<MemberDto>(&mut found);
     derived::<InvitationDto>(&mut found);
     derived::<MeDto>(&mut found);
@@ -34,11 +40,13 @@ pub(super) fn schemas() -> Value {
     derived::<ProblemDto>(&mut found);
     found.push(("RequestPage".to_owned(), PageDto::<RequestDto>::schema()));
     found.push(("HistoryPage".to_owned(), PageDto::<HistoryEntryDto>::schema()));
+    found.push(("ChargePage".to_owned(), PageDto::<ChargeDto>::schema()));
     found.push(("InvitationPage".to_owned(), PageDto::<InvitationDto>::schema()));
     found.push(("MemberPage".to_owned(), PageDto::<MemberDto>::schema()));
     found.push(("OrganizationHistoryPage".to_owned(), PageDto::<RowDto>::schema()));
     let mut schemas: Map<String, Value> = found.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
     schemas.extend(bodies());
+    schemas.extend(charges());
     let health = json!({"type": "object", "required": ["status"],
         "properties": {"status": {"type": "string", "enum": ["live", "ready", "not_ready"]}}});
     schemas.insert("Health".to_owned(), health);
@@ -175,18 +183,84 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
     .map(|(name, schema)| (name.to_owned(), schema))
 }
 
+/// The bodies about charges and months.
+fn charges() -> impl Iterator<Item = (String, Value)> {
+    let uuid = |description: &str| json!({"type": "string", "format": "uuid", "description": description});
+    let occurred_at = json!({"type": "string", "format": "date-time",
+        "description": "When the money was spent: it decides the month. At most a day in the future."});
+    let amount = json!({"type": "integer", "format": "int64", "minimum": -AMOUNT_MAX, "maximum": AMOUNT_MAX,
+        "description": "In the currency's minor unit. Below zero only when it reverses another charge."});
+    let currency =
+        json!({"type": "string", "pattern": "^[A-Z]{3}$", "description": "An active ISO 4217 code in capitals."});
+    let description = json!({"type": ["string", "null"], "maxLength": CHARGE_DESCRIPTION_MAX,
+        "description": "Paragraphs: no control characters but TAB and LF."});
+    let content =
+        [("occurred_at", occurred_at), ("amount", amount), ("currency", currency), ("description", description)];
+    let version = (
+        "version",
+        json!({"type": "integer", "format": "int64", "minimum": 1,
+        "description": "The version that the author saw."}),
+    );
+    let new = [
+        ("id", uuid("Made by the client: the same charge sent again is not made twice.")),
+        (
+            "reverses",
+            json!({"type": ["string", "null"], "format": "uuid",
+            "description": "A confirmed charge that this one takes back: the same currency, exactly the opposite amount, once."}),
+        ),
+    ];
+    let example = json!({"id": "0197c0de-0000-7000-8000-00000000c001", "occurred_at": "2026-10-31T14:59:59Z",
+        "amount": 48_600, "currency": "JPY", "description": "大阪出張"});
+    let corrected = json!({"occurred_at": "2026-10-31T14:59:59Z", "amount": 46_800, "currency": "JPY",
+        "description": "大阪出張", "version": 1});
+    [
+        (
+            "NewCharge",
+            body("A charge.", &["id", "occurred_at", "amount", "currency"], &[&new[..1], &content[..], &new[1..]].concat(), &example),
+        ),
+        (
+            "NewCharges",
+            json!({"description": "One charge, or a list of them.", "oneOf": [
+                {"$ref": "#/components/schemas/NewCharge"},
+                {"type": "array", "minItems": 1, "maxItems": IMPORT_MAX, "items": {"$ref": "#/components/schemas/NewCharge"}},
+            ]}),
+        ),
+        (
+            "ChargeContent",
+            body(
+                "The whole charge anew.",
+                &["occurred_at", "amount", "currency", "description", "version"],
+                &[&content[..], &[version]].concat(),
+                &corrected,
+            ),
+        ),
+    ]
+    .into_iter()
+    .map(|(name, schema)| (name.to_owned(), schema))
+}
+
 /// `components.parameters`, named as they are sent.
 pub(super) fn parameters() -> Value {
     let uuid = json!({"type": "string", "format": "uuid"});
     let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
     let actions: Vec<&str> = Kind::ALL.iter().flat_map(|kind| kind.actions()).copied().collect();
     let moment = json!({"type": "string", "format": "date-time"});
+    let month = json!({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"});
     let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
     let rows: &[(&str, &str, Value, &str)] = &[
         ("path", "org", uuid.clone(), "The organization."),
         ("path", "id", uuid.clone(), "The request."),
         ("path", "user", uuid.clone(), "The member's user id."),
         ("path", "invitation", uuid.clone(), "The invitation."),
+        ("path", "charge", uuid.clone(), "The charge."),
+        ("path", "period", month.clone(), "The month, such as `2026-10`."),
+        ("query", "period_filter", month, "Only this month's."),
+        (
+            "query",
+            "processed",
+            json!({"type": "boolean"}),
+            "Only those that stand in their month's statement, or will in the instant in which it is closed; or only the others.",
+        ),
         ("path", "version", json!({"type": "integer", "format": "int64", "minimum": 1}), "A version of the request."),
         (
             "query",
@@ -247,7 +321,8 @@ pub(super) fn parameters() -> Value {
         ),
     ];
     let parameter = |(place, name, schema, description): &(&str, &str, Value, &str)| {
-        let value = json!({"name": name, "in": place, "required": *place == "path", "description": description, "schema": schema});
+        // A path and a query may have a parameter of one name.
+        let value = json!({"name": name.trim_end_matches("_filter"), "in": place, "required": *place == "path", "description": description, "schema": schema});
         ((*name).to_owned(), value)
     };
     Value::Object(rows.iter().map(parameter).collect())

@@ -2,6 +2,7 @@
 
 use super::read;
 use super::schema::breaks;
+use crate::charges::{charge, correct, correction};
 use crate::harness::{Answer, App, Person, id_of, version_of};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -130,7 +131,7 @@ async fn every_documented_operation_is_served_and_asks_for_a_token_unless_it_is_
     let app = App::start().await;
     let (document, id) = (document(), Uuid::nil().to_string());
     let filled = |path: &str| {
-        let with_version = path.replace("{version}", "1");
+        let with_version = path.replace("{version}", "1").replace("{period}", "2026-10");
         with_version
             .split('{')
             .map(|part| part.split_once('}').map_or(part.to_owned(), |(_, rest)| format!("{id}{rest}")))
@@ -297,6 +298,26 @@ async fn what_is_answered_is_what_is_documented() {
     meet(admin, "PUT", change, admin.change_member(aiko.id, json!({"display_name": "Aiko T."})).await);
     meet(admin, "PUT", change, admin.change_member(aiko.id, json!({"version": 1})).await);
     meet(admin, "PUT", change, admin.change_member(admin.id, json!({"is_admin": false})).await);
+
+    let id = Uuid::new_v4();
+    let new = charge(id, "2026-10-15T03:00:00Z", 1_200);
+    for who in [admin, admin, &aiko] {
+        meet(who, "POST", "charges", who.post("charges", new.clone()).await);
+    }
+    let refused = json!([new, charge(Uuid::new_v4(), "never", 1), 7]);
+    meet(admin, "POST", "charges", admin.post("charges", refused).await);
+    meet(admin, "POST", "charges", admin.post("charges", json!([])).await);
+    meet(admin, "GET", "charges", admin.read("charges?period=2026-10&processed=false&limit=1").await);
+    let (one, template) = (format!("charges/{id}"), "charges/{charge}");
+    let seen = meet(admin, "GET", template, admin.read(&one).await);
+    meet(admin, "PUT", template, correct(admin, id, json!({"amount": 5})).await);
+    meet(admin, "PUT", template, admin.put(&one, correction(&seen, json!({}))).await);
+    meet(&aiko, "GET", "statements", aiko.read("statements").await);
+    meet(&aiko, "GET", "statements/{period}", aiko.read("statements/2026-10").await);
+    let begun = "INSERT INTO billing_period (organization_id, period, status, started_at)
+                 SELECT organization_id, period, 'closing', now() FROM charge";
+    app.execute(begun).await;
+    meet(admin, "PUT", template, correct(admin, id, json!({"amount": 6})).await);
 
     // What this walk can't cause without a fault or a race has tests of its own.
     let elsewhere = [

@@ -129,9 +129,24 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("identity", &["identity", "domain", "transaction"]),
     ("tokens", &["domain", "tokens"]),
     ("inspection", &["inspection", "domain", "transaction"]),
-    ("pg", &["approvals", "domain", "identity", "inspection", "lease", "members", "pg", "transaction"]),
+    ("closing", &["closing", "domain", "lease", "transaction"]),
+    ("pg", &["approvals", "closing", "domain", "identity", "inspection", "lease", "members", "pg", "transaction"]),
     // `app` only for the names of the use cases on their store, and of the pools that readiness asks.
-    ("http", &["app", "approvals", "domain", "http", "inspection", "lifecycle", "members", "tokens", "transaction"]),
+    (
+        "http",
+        &[
+            "app",
+            "approvals",
+            "closing",
+            "domain",
+            "http",
+            "inspection",
+            "lifecycle",
+            "members",
+            "tokens",
+            "transaction",
+        ],
+    ),
 ];
 
 #[test]
@@ -145,7 +160,7 @@ fn imports_go_in_the_directions_of_the_map() {
             }
         }
         // The way around: no module of a use case or of the rules climbs out of its folder.
-        let climbs = ["domain", "transaction", "lease", "approvals", "members", "identity", "inspection"]
+        let climbs = ["domain", "transaction", "lease", "approvals", "members", "identity", "inspection", "closing"]
             .iter()
             .any(|folder| source.is_below(folder));
         if climbs && source.code.contains("super::super") {
