@@ -8,7 +8,7 @@ WRITES ?= 2000
 KILLS ?= 20
 PEOPLE ?= 8
 
-.PHONY: help setup run test check torture mutants bench sqlx openapi clean
+.PHONY: help setup run connector test check torture mutants bench sqlx openapi clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -16,10 +16,18 @@ help: ## This list
 setup: ## Install what is missing (Debian), or say what to install
 	@scripts/setup.sh
 
-run: setup ## Build everything, start a private PostgreSQL, load the demo, serve on 127.0.0.1:8080
+run: setup ## Build everything, start a private PostgreSQL, load the demo, serve on 127.0.0.1:8080; CONNECTOR=1 asks `make connector`
 	@scripts/dev-env.sh
 	cargo build --locked
-	exec target/debug/ringi serve --demo
+	exec env $(if $(CONNECTOR),$(ASKING)) target/debug/ringi serve --demo
+
+# Slow enough for a person to watch, quick enough not to bore him.
+ASKING := RINGI__PROCESSING__CONNECTOR_URL=http://127.0.0.1:8090/ \
+	RINGI__PROCESSING__HEARTBEAT_INTERVAL_MS=5000 RINGI__PROCESSING__LEASE_TIMEOUT_MS=20000
+
+connector: setup ## A slow outside system for `make run CONNECTOR=1`, on 127.0.0.1:8090
+	cargo build --locked
+	exec target/debug/ringi demo --connector
 
 test: setup ## Everything that CI runs: format, lints, docs, all tests
 	@scripts/test.sh

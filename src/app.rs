@@ -1,11 +1,15 @@
 //! The composition root: the one place that knows all concrete types together.
 
+mod work;
+
+pub use work::{Role, Work};
+
 use crate::config::{self, Database, Settings};
 use crate::http::{self, Health, ServerSettings, State};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::{Runner, stop_asked};
 use crate::pg::embedded::{self, EmbeddedConfig, EmbeddedPg, Left};
-use crate::pg::{self, PgIdentities, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, migrate};
+use crate::pg::{self, PgIdentities, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, Signals, migrate};
 use crate::tokens::{FetchSettings, Times, Tokens};
 use crate::transaction::admission::Admission;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -18,6 +22,8 @@ use std::time::Duration;
 pub type Approvals = crate::approvals::service::Approvals<PgStore, PgReads>;
 /// The use cases on members, on PostgreSQL.
 pub type Members = crate::members::service::Members<PgStore, PgReads>;
+/// What people do about a request's processing, on PostgreSQL.
+pub type Processing = crate::processing::service::Processing<PgStore, PgReads>;
 /// Who is who, on PostgreSQL.
 pub type Identities = crate::identity::Identities<PgIdentities>;
 /// The use cases of inspectors, on PostgreSQL.
@@ -168,6 +174,8 @@ pub struct UseCases {
     pub inspections: Inspections,
     /// On charges and months.
     pub closings: Closings,
+    /// On what follows an approval.
+    pub processing: Processing,
     /// The queue in front of the write connections.
     pub admission: Admission,
     /// The queue in front of the read connections.
@@ -175,23 +183,35 @@ pub struct UseCases {
 }
 
 impl UseCases {
-    /// Builds the use cases, with one queue in front of the connections that they share.
+    /// Builds the use cases, with one queue in front of the connections that they share. No approval starts a job.
     #[must_use]
     pub fn new(pools: &Pools, settings: &Database) -> Self {
+        Self::build(pools, settings, None, Duration::MAX)
+    }
+
+    /// With `signals`, each approval starts a job and wakes workers. `lease_timeout`: after how much silence nobody
+    /// counts as being at it.
+    fn build(pools: &Pools, settings: &Database, signals: Option<Signals>, lease_timeout: Duration) -> Self {
         let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         let admission =
             Admission::new(size(settings.max_connections), size(settings.max_queued_writes), settings.queue_timeout);
         let looking =
             Admission::new(size(settings.read_connections), size(settings.max_queued_writes), settings.queue_timeout);
         let limit = PoolSettings::from(settings).answer_limit();
+        let connected = signals.is_some();
         let store = PgStore::new(pools.write.clone(), settings.acquire_timeout).answered_within(limit);
+        let store = match signals {
+            Some(signals) => store.starting_jobs(signals),
+            None => store,
+        };
         let reads = PgReads::new(pools.read.clone(), settings.acquire_timeout, limit);
         let adding = PgReads::new(pools.write.clone(), settings.acquire_timeout, limit);
         Self {
             approvals: Approvals::new(store.clone(), reads.clone(), admission.clone()),
             members: Members::new(store.clone(), reads.clone(), admission.clone()),
             inspections: Inspections::new(store.clone(), reads.clone(), admission.clone()),
-            closings: Closings::new(store, reads.clone(), admission.clone()),
+            closings: Closings::new(store.clone(), reads.clone(), admission.clone()),
+            processing: Processing::new(store, reads.clone(), admission.clone(), connected, lease_timeout),
             identities: Identities::new(PgIdentities::new(reads, adding)),
             admission,
             looking,
@@ -254,6 +274,8 @@ pub struct ServeOptions {
     pub migrate: bool,
     /// Load the demo organization first.
     pub demo: bool,
+    /// What the process does.
+    pub role: Role,
 }
 
 /// Serves until somebody asks for a stop. `ready` is told the address.
@@ -294,11 +316,14 @@ async fn serve_on(
 ) -> Result<(), AppError> {
     db.prepare(options.migrate).await?;
     let pools = db.pools(&settings.database).await?;
-    let use_cases = UseCases::new(&pools, &settings.database);
     if options.demo {
+        // Its approvals are of the past: they start nothing.
+        let use_cases = UseCases::new(&pools, &settings.database);
         crate::demo::load(&PgStore::new(pools.write.clone(), settings.database.acquire_timeout), &use_cases).await?;
     }
-    let service = Service::start(pools, use_cases, settings, tokens, metrics, listener)?;
+    let work = Work::start(&pools, settings, options.role)?;
+    let use_cases = work.use_cases(&pools, settings);
+    let service = Service::start_as(options.role, pools, use_cases, settings, tokens, metrics, listener)?.working(work);
     let embedded_watch = async {
         match &db.embedded {
             Some(embedded) => keep_running(embedded).await,
@@ -329,16 +354,33 @@ pub struct Service {
     gauges: tokio::task::JoinHandle<()>,
     /// The fetching of providers' keys, which ends when this is dropped.
     fetching: tokio::task::JoinSet<()>,
+    work: Option<Work>,
     grace: Duration,
     drain: Duration,
 }
 
 impl Service {
-    /// Begins to serve on `listener`. Use cases run on the runtime that this is called on.
+    /// Begins to serve everything on `listener`. Use cases run on the runtime that this is called on.
     ///
     /// # Errors
     /// When the listener can't be used.
     pub fn start(
+        pools: Pools,
+        use_cases: UseCases,
+        settings: &Settings,
+        tokens: Tokens,
+        metrics: PrometheusHandle,
+        listener: TcpListener,
+    ) -> Result<Self, AppError> {
+        Self::start_as(Role::All, pools, use_cases, settings, tokens, metrics, listener)
+    }
+
+    /// The same, serving only health and metrics where the role answers no calls.
+    ///
+    /// # Errors
+    /// When the listener can't be used.
+    pub fn start_as(
+        role: Role,
         pools: Pools,
         use_cases: UseCases,
         settings: &Settings,
@@ -356,6 +398,7 @@ impl Service {
             tokens,
             inspections: use_cases.inspections,
             closings: use_cases.closings,
+            processing: use_cases.processing,
             exports: Exports::default(),
             looking: use_cases.looking,
             runner: runner.clone(),
@@ -370,6 +413,7 @@ impl Service {
             head_timeout: settings.http.head_timeout,
             keep_alive: settings.http.keep_alive,
             shutdown_grace: settings.http.shutdown_grace,
+            routes: if role.answers() { http::routes } else { http::worker_routes },
         };
         let server =
             http::serve(listener, state, &server_settings).map_err(|error| AppError::Io("http".to_owned(), error))?;
@@ -380,16 +424,27 @@ impl Service {
             serving: tokio::spawn(server),
             gauges: tokio::spawn(gauges(pools.clone(), use_cases.admission, metrics)),
             fetching,
+            work: None,
             grace: settings.http.shutdown_grace,
             drain: settings.http.drain,
             pools,
         })
     }
 
-    /// Stops in order: readiness says no, balancers get the time to see it, the listener closes, use cases end, then the
-    /// connections. All within the grace time.
+    /// The same, with slow work beside it, which ends in its order when the service is stopped.
+    #[must_use]
+    pub fn working(self, work: Work) -> Self {
+        Self { work: Some(work), ..self }
+    }
+
+    /// Stops in order: no job is taken any more, readiness says no, balancers get the time to see it, the listener
+    /// closes, use cases end, jobs under way end or are given back while their heartbeat goes on, then the heartbeat,
+    /// then the connections. All within the grace time.
     pub async fn stop(self) {
         let deadline = tokio::time::Instant::now() + self.grace;
+        if let Some(work) = &self.work {
+            work.close();
+        }
         self.health.stop();
         tokio::time::sleep(self.drain.min(self.grace)).await;
         self.server.stop(true).await;
@@ -397,6 +452,9 @@ impl Service {
         let left = deadline.saturating_duration_since(tokio::time::Instant::now()).max(Duration::from_secs(1));
         if !self.runner.drain(left).await {
             tracing::warn!("some use cases outlived the grace time; the database rolls them back");
+        }
+        if let Some(work) = self.work {
+            work.finish(deadline).await;
         }
         self.gauges.abort();
         drop(self.fetching);

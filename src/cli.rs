@@ -3,7 +3,7 @@
 
 mod history;
 
-use crate::app::{AppError, Db, ServeOptions, UseCases, serve};
+use crate::app::{AppError, Db, Role, ServeOptions, UseCases, serve};
 use crate::config::Settings;
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::domain::member::MemberInput;
@@ -40,6 +40,9 @@ enum Command {
         /// Load the demo organization first.
         #[arg(long)]
         demo: bool,
+        /// What this process does: answer calls, do the slow work (then only health and metrics are served), or both.
+        #[arg(long, value_enum, default_value_t)]
+        role: Role,
     },
     /// Make the schema as new as this program, and roles and grants sure.
     #[command(after_help = "Example: DATABASE_URL=postgres://owner@db/ringi ringi migrate")]
@@ -49,11 +52,20 @@ enum Command {
         check: bool,
     },
     /// Load the demo organization: people, and requests in every status. Twice is the same as once.
-    #[command(after_help = "Example: ringi demo")]
+    #[command(after_help = "Example: ringi demo\nExample: ringi demo --connector --delay 30s")]
     Demo {
         /// One JSON object a line.
         #[arg(long)]
         json: bool,
+        /// In place of that, be a slow outside system until Ctrl-C: what `processing.connector_url` can name.
+        #[arg(long)]
+        connector: bool,
+        /// Where the slow outside system listens.
+        #[arg(long, default_value = "127.0.0.1:8090", requires = "connector")]
+        listen: std::net::SocketAddr,
+        /// How long it takes for each order: a number with s, m or h.
+        #[arg(long, default_value = "30s", value_parser = duration, requires = "connector")]
+        delay: Duration,
     },
     /// Organizations.
     #[command(subcommand)]
@@ -155,9 +167,9 @@ pub async fn run() -> ExitCode {
 
 async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, AppError> {
     match command {
-        Command::Serve { migrate, demo } => {
+        Command::Serve { migrate, demo, role } => {
             let metrics = telemetry::metrics().map_err(|error| AppError::Other(error.to_string()))?;
-            serve(&settings, ServeOptions { migrate, demo }, metrics, |address| {
+            serve(&settings, ServeOptions { migrate, demo, role }, metrics, |address| {
                 say(&format!("Ringi is ready: open http://{address}/ (stop with Ctrl-C)"));
                 if demo {
                     say(&demo_people(false));
@@ -166,7 +178,8 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
             .await?;
         }
         Command::Migrate { check } => return migrations(&settings, check).await,
-        Command::Demo { json } => {
+        Command::Demo { connector: true, listen, delay, .. } => stand_in(listen, delay).await?,
+        Command::Demo { json, .. } => {
             let db = Db::open(&settings.database).await?;
             let loaded = load_demo(&db, &settings).await;
             db.leave().await;
@@ -231,6 +244,19 @@ async fn doctor(settings: &Settings, as_json: bool) -> ExitCode {
     }
     let failed = findings.iter().any(|finding| finding.verdict == doctor::Verdict::Failure);
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Is an outside system until somebody asks for a stop.
+async fn stand_in(listen: std::net::SocketAddr, delay: Duration) -> Result<(), AppError> {
+    let listener = std::net::TcpListener::bind(listen).map_err(|error| {
+        AppError::Io(format!("can't listen on {listen}: choose another address with --listen"), error)
+    })?;
+    let address = listener.local_addr().map_err(|error| AppError::Io("listener".to_owned(), error))?;
+    let server = http::stand_in::serve(listener, delay).map_err(|error| AppError::Io("http".to_owned(), error))?;
+    say(&format!(
+        "A slow outside system listens: RINGI__PROCESSING__CONNECTOR_URL=http://{address}/ (stop with Ctrl-C)"
+    ));
+    server.await.map_err(|error| AppError::Io("http".to_owned(), error))
 }
 
 async fn migrations(settings: &Settings, check: bool) -> Result<ExitCode, AppError> {

@@ -320,6 +320,11 @@ mod tests {
         assert!(
             refused(|s| s.processing.lease_timeout = Duration::from_secs(90)).contains("processing: lease_timeout_ms")
         );
+        assert!(refused(|s| s.processing.connector_url = Secret("ftp://erp".into())).contains("http or https"));
+        assert!(refused(|s| s.processing.connector_url = Secret("erp".into())).contains("can't be read"));
+        assert!(refused(|s| s.processing.connector_url = Secret("http://a:b@erp".into())).contains("connector_token"));
+        assert!(refused(|s| s.processing.call_timeout = Duration::from_mins(2)).contains("part of the attempt"));
+        assert!(refused(|s| s.processing.concurrency = 0).contains("concurrency"));
         assert!(refused(|s| s.processing.save_timeout = Duration::from_mins(2)).contains("save_timeout_ms (120000)"));
         assert!(refused(|s| s.http.listen = "nowhere".into()).contains("127.0.0.1:8080"));
     }

@@ -12,6 +12,7 @@
 //! | [`closing`] | charges, months, statements, and the run that closes a month | `domain`, `transaction` |
 //! | [`identity`] | from a provider's subject to a user | `domain`, `transaction` |
 //! | [`inspection`] | the history for auditors: list, export, the trace of who looked, verification, checkpoints | `domain`, `transaction` |
+//! | [`processing`] | what follows an approval: jobs, the worker, the way to the outside system | `domain`, `transaction`, `lease`, `reqwest` |
 //! | [`pg`] | all the SQL; the lock order, written down once | all of the above, `sqlx` |
 //! | [`tokens`] | who signed a token and what it proves; the keys of identity providers | `domain`, `jsonwebtoken`, `reqwest` |
 //! | [`http`] | all the HTTP; the route table on one screen | all of the above but `pg`, `actix-web` |
@@ -40,6 +41,7 @@ pub mod lease;
 pub mod lifecycle;
 pub mod members;
 pub mod pg;
+pub mod processing;
 pub mod telemetry;
 pub mod tokens;
 pub mod transaction;

@@ -63,5 +63,12 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
     metrics::describe_counter!("ringi_lease_takeovers_total", "Leases taken from a silent holder, by kind");
     metrics::describe_counter!("ringi_leases_lost_total", "Leases lost by reason: taken, silence");
     metrics::describe_counter!("ringi_lease_saves_refused_total", "Saves refused, the lease being another's, by kind");
+    metrics::describe_gauge!("ringi_jobs", "Jobs by state: waiting, running, failed");
+    metrics::describe_gauge!("ringi_jobs_oldest_seconds", "For how long the oldest job is in its state, by state");
+    metrics::describe_counter!(
+        "ringi_jobs_attempts_total",
+        "Attempts by outcome: succeeded, failed (tried again), refused (not tried again), stopped, lost"
+    );
+    metrics::describe_histogram!("ringi_job_call_seconds", "Time that the outside system took, in seconds");
     Ok(handle)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// One row of the outbox. Subject and `seq` together say which event it is, the same over all deliveries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// `request`, `member` or `closing`.
+    /// `request`, `member`, `closing` or `job`.
     pub subject_kind: &'static str,
     /// Which one.
     pub subject_id: String,
@@ -73,6 +73,25 @@ impl Event {
                 "user_id": entry.subject_id,
                 "seq": entry.seq,
                 "action": entry.action,
+                "occurred_at": rfc3339(entry.occurred_at),
+            }),
+        }
+    }
+
+    /// The event of a job's change; `state` is how it stands since then.
+    #[must_use]
+    pub fn of_job(entry: &super::history::SubjectEntry, state: super::job::JobState) -> Self {
+        Self {
+            subject_kind: "job",
+            subject_id: entry.subject_id.clone(),
+            seq: entry.seq,
+            event_type: format!("job.{}", entry.action),
+            payload: json!({
+                "organization_id": entry.organization_id,
+                "request_id": entry.subject_id,
+                "seq": entry.seq,
+                "action": entry.action,
+                "state": state.as_str(),
                 "occurred_at": rfc3339(entry.occurred_at),
             }),
         }

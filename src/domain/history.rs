@@ -208,7 +208,7 @@ names! {
         Access = "access",
         /// Months; the subject is the month, or the charge that was corrected.
         Closing = "closing",
-        /// Jobs.
+        /// What follows an approval; the subject is the request. A start by the approval itself has no row of its own.
         Job = "job",
         /// People and their rights; the subject is the member.
         Member = "member",
@@ -224,7 +224,7 @@ impl Kind {
         match self {
             Self::Access => &["walk", "export"],
             Self::Closing => &["start", "block", "exclude", "close", "correct"],
-            Self::Job => &[],
+            Self::Job => &["start", "succeed", "fail", "cancel"],
             Self::Member => &["add", "change", "pseudonymize", "invite", "revoke_invitation", "accept_invitation"],
             Self::Request => &["create", "edit", "submit", "approve", "reject", "send_back", "withdraw"],
         }
@@ -253,7 +253,7 @@ pub struct SubjectEntry {
     pub subject_id: String,
     /// Counts the entries of this subject, from 1.
     pub seq: i64,
-    /// `None`: the command line.
+    /// `None`: the command line, or Ringi itself.
     pub actor_id: Option<UserId>,
     /// The actor's name as of then.
     pub actor_name: String,

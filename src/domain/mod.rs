@@ -11,6 +11,7 @@ pub mod history;
 pub mod identity;
 pub mod ids;
 pub mod invitation;
+pub mod job;
 pub mod lease;
 pub mod member;
 pub mod period;

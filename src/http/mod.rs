@@ -3,6 +3,7 @@
 
 pub mod openapi;
 pub mod problem;
+pub mod stand_in;
 
 mod approvals;
 mod auth;
@@ -11,6 +12,7 @@ mod charges;
 mod dto;
 mod dto_closing;
 mod dto_people;
+mod dto_processing;
 mod export;
 mod extract;
 mod health;
@@ -19,6 +21,7 @@ mod invitations;
 mod members;
 mod negotiate;
 mod page;
+mod processing;
 mod request_scope;
 mod state;
 mod statements;
@@ -92,8 +95,19 @@ pub fn routes(config: &mut ServiceConfig) {
                 .service(resource!("/requests/{id}/history", GET approvals::history))
                 .service(resource!("/requests/{id}/eligibility", GET approvals::eligibility))
                 .service(resource!("/requests/{id}/history/verify", GET inspection::verify_request))
+                .service(resource!("/requests/{id}/processing", GET processing::get, POST processing::start))
+                .service(resource!("/requests/{id}/processing/cancel", POST processing::cancel))
                 .service(resource!("/requests/{id}/versions/{version}", GET approvals::version)),
         )
+        .default_service(web::to(async || Err::<HttpResponse, _>(Problem::not_found())));
+}
+
+/// What a process answers that does slow work and no calls.
+pub fn worker_routes(config: &mut ServiceConfig) {
+    config
+        .service(resource!("/health/live", GET health::live))
+        .service(resource!("/health/ready", GET health::ready))
+        .service(resource!("/metrics", GET health::metrics))
         .default_service(web::to(async || Err::<HttpResponse, _>(Problem::not_found())));
 }
 
@@ -110,6 +124,8 @@ pub struct ServerSettings {
     pub keep_alive: Duration,
     /// How long requests under way may take after a stop was asked for.
     pub shutdown_grace: Duration,
+    /// What is answered: [`routes`] or [`worker_routes`].
+    pub routes: fn(&mut ServiceConfig),
 }
 
 /// Serves on a listener until it is stopped.
@@ -119,6 +135,7 @@ pub struct ServerSettings {
 pub fn serve(listener: TcpListener, state: State, settings: &ServerSettings) -> std::io::Result<Server> {
     let state = Data::new(state);
     let origins = settings.allowed_origins.clone();
+    let routes = settings.routes;
     let server = HttpServer::new(move || {
         App::new()
             .app_data(Data::clone(&state))

@@ -6,6 +6,7 @@ use super::dto::{CurrentDto, ProblemDto, ViolationDto};
 use super::dto_closing::ChargeDto;
 use super::dto_people::MemberDto;
 use crate::domain::charge::ClosingRefusal;
+use crate::domain::job::JobRefusal;
 use crate::domain::member::MemberRefusal;
 use crate::domain::request::Refusal;
 use crate::domain::text::Violation;
@@ -64,6 +65,7 @@ codes! {
     MemberChanged 409 "member_changed" "Somebody changed the member since you looked.",
     ChargeChanged 409 "charge_changed" "Somebody corrected the charge since you looked.",
     PeriodClosed 409 "period_closed" "The charge's month is closed, or is being closed.",
+    ProcessingNotConfigured 409 "processing_not_configured" "There is no outside system to ask.",
     PayloadTooLarge 413 "payload_too_large" "The body is too large.",
     UnsupportedMediaType 415 "unsupported_media_type" "The body must be uncompressed application/json.",
     ValidationFailed 422 "validation_failed" "Some values are not acceptable.",
@@ -302,6 +304,26 @@ impl From<ClosingRefusal> for Problem {
                 Self::new(Code::InvalidTransition, "Only a blocked row of this month can be excluded from it.")
             }
             ClosingRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
+        }
+    }
+}
+
+impl From<JobRefusal> for Problem {
+    fn from(refusal: JobRefusal) -> Self {
+        match refusal {
+            JobRefusal::NotFound => Self::not_found(),
+            JobRefusal::InvalidTransition(current) => Self {
+                extra: Extra::Current(Box::new(CurrentDto::from(&*current))),
+                ..Self::new(
+                    Code::InvalidTransition,
+                    "Only an approved request is processed, and only what is waiting or running can be cancelled: look with GET.",
+                )
+            },
+            JobRefusal::NotConfigured => Self::new(
+                Code::ProcessingNotConfigured,
+                "Ask whoever runs this installation to set processing.connector_url.",
+            ),
+            JobRefusal::Forbidden => Self::new(Code::Forbidden, "Only administrators cancel."),
         }
     }
 }

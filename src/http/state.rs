@@ -3,7 +3,7 @@
 use super::body::{BodyLimits, Fields, read_object};
 use super::extract::{idempotency_key, path_period, path_uuid};
 use super::problem::{Code, Problem};
-use crate::app::{Approvals, Closings, Identities, Inspections, Members};
+use crate::app::{Approvals, Closings, Identities, Inspections, Members, Processing};
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::Runner;
@@ -35,6 +35,8 @@ pub struct State {
     pub inspections: Inspections,
     /// The use cases on charges and months.
     pub closings: Closings,
+    /// The use cases on what follows an approval.
+    pub processing: Processing,
     /// The exports under way.
     pub exports: Exports,
     /// Checks tokens.

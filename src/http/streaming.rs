@@ -77,14 +77,7 @@ pub(super) async fn start<S: Source>(
             "Two exports of this organization are under way: wait until one has ended.",
         )
     })?;
-    let mut rows = Rows {
-        source,
-        place,
-        read: Vec::new().into_iter(),
-        at_end: false,
-        is_begun: false,
-        is_over: false,
-    };
+    let mut rows = Rows { source, place, read: Vec::new().into_iter(), at_end: false, is_begun: false, is_over: false };
     rows.fill().await?;
     Ok(response.streaming(stream::unfold(rows, |mut rows| async move {
         let chunk = rows.next().await?;

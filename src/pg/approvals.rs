@@ -192,6 +192,7 @@ impl ApprovalSession for PgSession {
         let kept = KeptColumns::from(kept);
         // Sent only where it is new: a decision must not carry the description to the database and back.
         let content = change.writes_content().then_some(&after.content);
+        let starts_job = self.signals.is_some() && entry.action == Action::Approve;
         let changed = within(
             self.answer_limit,
             query!(
@@ -218,6 +219,9 @@ impl ApprovalSession for PgSession {
                  INSERT INTO outbox_event
                    (organization_id, subject_kind, subject_id, seq, event_type, payload, occurred_at)
                  SELECT organization_id, 'request', $22, version, $23, $24, $7 FROM changed
+               ), job AS (
+                 INSERT INTO job (organization_id, request_id, state, next_try_at, started_at)
+                 SELECT organization_id, id, 'waiting', $7, $7 FROM changed WHERE $29::bool
                ), kept AS (
                  UPDATE idempotency_key k SET status = $26, location = $27, body = $28
                  WHERE k.organization_id = $1 AND k.user_id = $11 AND k.key = $25 AND EXISTS (SELECT FROM changed)
@@ -251,10 +255,12 @@ impl ApprovalSession for PgSession {
                 kept.status,
                 kept.location,
                 kept.body,
+                starts_job,
             )
             .fetch_one(self.connection()?),
         )
         .await;
+        self.wakes_workers |= starts_job;
         Ok(if self.note(changed)?.changed == 1 { Guarded::Applied } else { Guarded::Stale })
     }
 }

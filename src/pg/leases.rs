@@ -103,6 +103,12 @@ impl LeaseStore for PgLeases {
     }
 }
 
+/// Says that a save was refused, its lease being another's.
+pub(super) fn refused(ticket: &Ticket) {
+    metrics::counter!("ringi_lease_saves_refused_total", "kind" => ticket.target.kind.as_str()).increment(1);
+    tracing::warn!(lease = %ticket.target, "the lease is another's: nothing is saved");
+}
+
 impl LeaseSession for PgSession {
     async fn hold_lease(&mut self, ticket: &Ticket, how: Hold) -> Result<Option<Locked<Ticket>>, StoreError> {
         let asked = std::time::Instant::now();
@@ -143,8 +149,7 @@ impl LeaseSession for PgSession {
         };
         let at = self.note_lock("lease", asked, at)?;
         if at.is_none() {
-            metrics::counter!("ringi_lease_saves_refused_total", "kind" => kind).increment(1);
-            tracing::warn!(lease = %ticket.target, "the lease is another's: nothing is saved");
+            refused(ticket);
         }
         Ok(at.map(|at| Locked::taken(ticket.clone(), at)))
     }

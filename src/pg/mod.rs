@@ -15,9 +15,10 @@
 //!    begins to close it; and then the month's row
 //! 6. `job_lease` — FOR UPDATE by the save that ends the work, FOR SHARE by a step of work that goes on; by INSERT where
 //!    the lease is taken, in a transaction of its own
-//! 7. `charge` — ascending: FOR UPDATE by who corrects it, FOR SHARE by a closing
-//! 8. `history_head` — FOR UPDATE
-//! 9. inserts
+//! 7. `job` — FOR UPDATE, under its lease or after looking for one
+//! 8. `charge` — ascending: FOR UPDATE by who corrects it, FOR SHARE by a closing
+//! 9. `history_head` — FOR UPDATE
+//! 10. inserts
 //!
 //! # The fence of a member
 //!
@@ -44,19 +45,24 @@ mod idempotency;
 mod identities;
 mod inspection;
 mod invitations;
+mod jobs;
 mod leases;
 mod members;
 mod organizations;
+mod processing;
 mod reads;
 mod session;
+mod signals;
 mod statements;
 mod verify;
 
 pub use identities::PgIdentities;
+pub use jobs::PgJobs;
 pub use leases::{PgLeases, PgPulse};
 pub use organizations::{NewOrganization, OrganizationError, create_organization};
 pub use reads::PgReads;
 pub use session::{PgSession, PgStore};
+pub use signals::Signals;
 
 use crate::transaction::StoreError;
 use sqlx::ConnectOptions;
@@ -171,6 +177,15 @@ impl Pools {
             }
         }
         false
+    }
+
+    /// A pool of its own for slow work, beside the one for writes, so that neither waits for the other's connections.
+    /// Reads are shared.
+    #[must_use]
+    pub fn for_work(&self, connections: u32) -> Self {
+        let options = self.write.options().clone().min_connections(0).max_connections(connections);
+        let write = options.connect_lazy_with(self.write.connect_options().as_ref().clone());
+        Self { write, read: self.read.clone() }
     }
 
     /// Closes both pools, waiting for connections in use.

@@ -1,5 +1,6 @@
 //! One transaction on one connection.
 
+use super::Signals;
 use super::error::{commit_error, is_lost_connection, store_error, within};
 use crate::domain::event::Event;
 use crate::transaction::idempotency::{Kept, KeyClaim, KeyedCall};
@@ -16,6 +17,7 @@ pub struct PgStore {
     patience: Duration,
     answer_limit: Duration,
     begin: Arc<str>,
+    signals: Option<Signals>,
 }
 
 /// Said aloud: under another default level a waiter would get 40001 in place of the new row.
@@ -25,7 +27,7 @@ impl PgStore {
     /// Sessions on `pool`, looking for a living connection no longer than `patience`.
     #[must_use]
     pub fn new(pool: PgPool, patience: Duration) -> Self {
-        Self { pool, patience, answer_limit: super::DEFAULT_ANSWER_LIMIT, begin: BEGIN.into() }
+        Self { pool, patience, answer_limit: super::DEFAULT_ANSWER_LIMIT, begin: BEGIN.into(), signals: None }
     }
 
     /// The same, waiting no longer than `limit` for the answer to one statement.
@@ -46,14 +48,26 @@ impl PgStore {
         Self { begin: begin.into(), ..self }
     }
 
+    /// The same, starting a job with each approval, and waking workers after the commit of whatever gives them work.
+    #[must_use]
+    pub fn starting_jobs(self, signals: Signals) -> Self {
+        Self { signals: Some(signals), ..self }
+    }
+
     /// Begins a transaction. Connections that died while idle are met here, before anything was asked of them: they
     /// are dropped and another one is taken, until the patience ends.
     pub(super) async fn begin(&self) -> Result<PgSession, StoreError> {
         let start = Instant::now();
         loop {
             let connection = self.pool.acquire().await.map_err(store_error)?;
-            let mut session =
-                PgSession { connection: Some(connection), answer_limit: self.answer_limit, failed: false, lost: false };
+            let mut session = PgSession {
+                connection: Some(connection),
+                answer_limit: self.answer_limit,
+                failed: false,
+                lost: false,
+                signals: self.signals.clone(),
+                wakes_workers: false,
+            };
             // Made of constants and a number.
             let begin = sqlx::raw_sql(AssertSqlSafe(Arc::clone(&self.begin))).execute(session.connection()?);
             match within(self.patience, begin).await {
@@ -79,6 +93,10 @@ pub struct PgSession {
     failed: bool,
     /// Nobody is at the other end any more: there is nothing to roll back.
     lost: bool,
+    /// How workers are woken; also says that there are any.
+    pub(super) signals: Option<Signals>,
+    /// There is work for them once this is committed.
+    pub(super) wakes_workers: bool,
 }
 
 impl Drop for PgSession {
@@ -136,6 +154,9 @@ impl Session for PgSession {
         let commit = within(self.answer_limit, sqlx::raw_sql("COMMIT").execute(self.connection()?));
         commit.await.map_err(commit_error)?;
         drop(self.connection.take());
+        if let Some(signals) = self.signals.as_ref().filter(|_| self.wakes_workers) {
+            signals.wake();
+        }
         Ok(())
     }
 

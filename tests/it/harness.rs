@@ -6,7 +6,7 @@
 use chrono::{DateTime, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use reqwest::{Method, RequestBuilder, StatusCode};
-use ringi::app::{Service, UseCases, tokens};
+use ringi::app::{Role, Service, UseCases, Work, tokens};
 use ringi::config::{Secret, Settings};
 use ringi::domain::ids::{OrganizationId, UserId};
 use ringi::domain::member::MemberInput;
@@ -183,15 +183,29 @@ impl App {
         Self::reaching(settings, database, &options).await
     }
 
+    /// A server that answers calls and leaves the slow work to others.
+    pub async fn answering(settings: Settings) -> Self {
+        let database = Database::new().await;
+        let options = database.options();
+        Self::start_as(Role::Api, settings, database, &options).await
+    }
+
     /// A server that reaches its database by a way of its own.
     pub async fn reaching(settings: Settings, database: Database, options: &PgConnectOptions) -> Self {
+        Self::start_as(Role::All, settings, database, options).await
+    }
+
+    async fn start_as(role: Role, settings: Settings, database: Database, options: &PgConnectOptions) -> Self {
         let pool_settings = PoolSettings::from(&settings.database);
         let pools = ringi::pg::connect(options, &pool_settings, Some(APPLICATION_ROLE)).await.unwrap();
-        let use_cases = UseCases::new(&pools, &settings.database);
+        // Does nothing where the settings name no connector.
+        let work = Work::start(&pools, &settings, role).unwrap();
+        let use_cases = work.use_cases(&pools, &settings);
         let tokens = tokens(&settings.auth).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let service = Service::start(pools.clone(), use_cases.clone(), &settings, tokens, metrics(), listener).unwrap();
+        let service = service.working(work);
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let organization = Uuid::new_v4();
         let admin = Person::new(&http, &address, organization, "Dara Admin");
@@ -260,6 +274,9 @@ impl App {
             "history_head",
             "idempotency_key",
             "job_lease",
+            "job",
+            "job_attempt",
+            "job_result",
         ] {
             let rows: Vec<String> =
                 sqlx::query_scalar(AssertSqlSafe(format!("SELECT t::text FROM {table} t ORDER BY t::text")))

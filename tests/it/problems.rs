@@ -113,6 +113,10 @@ async fn meet_by_versions(met: &mut Met<'_>, applicant: &Person, approver: &Pers
                              "last_at": of["updated_at"]});
         assert_eq!(answer.body["current"], current);
     }
+    let ready = applicant.submitted("A lamp").await;
+    let approved = approver.approve(&ready).await.expect_status(200).body;
+    let processing = format!("requests/{}/processing", id_of(&approved));
+    met.meet(Code::ProcessingNotConfigured, applicant.post(&processing, json!({}))).await;
     let (one, two) = (json!({"title": "one"}), json!({"title": "two"}));
     applicant.post_with_key("printer", "requests", one).await.expect_status(201);
     met.meet(Code::IdempotencyKeyReused, applicant.post_with_key("printer", "requests", two)).await;

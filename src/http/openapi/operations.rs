@@ -20,6 +20,8 @@ pub(super) enum Answer {
     Imported(&'static str),
     /// 200 with the thing as it stands after a write.
     Done(&'static str),
+    /// 202 for who began something that goes on, 200 for who found it begun or done.
+    Begun(&'static str),
     /// 200 without a token, in this media type.
     Public(&'static str),
     /// 200 or 503 without a token: a yes or no for balancers.
@@ -111,6 +113,7 @@ impl Operation {
             | Code::SelfApprovalForbidden
             | Code::RequestChanged
             | Code::InvalidTransition
+            | Code::ProcessingNotConfigured
             | Code::LastAdmin
             | Code::InvitationNotOpen
             | Code::AlreadyAMember
@@ -129,6 +132,10 @@ pub(super) const TAGS: &[(&str, &str)] = &[
         CLOSING,
         "Charges, and the months that they are closed in. Charges and closings are for administrators, statements for members.",
     ),
+    (
+        PROCESSING,
+        "What follows an approval: an outside system is asked, by one process at a time, and its answer is kept.",
+    ),
     (MEMBERS, "People and their rights in an organization. For administrators."),
     (
         INSPECTION,
@@ -139,6 +146,7 @@ pub(super) const TAGS: &[(&str, &str)] = &[
 const ME: &str = "Me";
 const REQUESTS: &str = "Requests";
 const CLOSING: &str = "Charges and months";
+const PROCESSING: &str = "Processing";
 const MEMBERS: &str = "Members";
 const INSPECTION: &str = "Inspection";
 const OPERATIONS_TAG: &str = "Operations";
@@ -199,6 +207,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .says("Every month's totals", "As of one moment: a month is upcoming with all of its charges, and then closed with all of them."),
     read(org!("/statements/{period}"), "getStatement", CLOSING, Answer::PageOrStream("Statement")).codes(&[Code::NotFound])
         .says("A closed month", "Its totals and a page of its rows, which never change. `Accept: text/csv` or `application/x-ndjson` streams all of them (without `limit` and `cursor`); in CSV one `'` stands before a description that begins like a formula. Not found while the month is not closed."),
+    post(org!("/requests/{id}/processing"), "startProcessing", PROCESSING, "Nothing", Answer::Begun("Started"))
+        .codes(&[Code::InvalidTransition, Code::ProcessingNotConfigured])
+        .says("Start what follows the approval", "With a connector configured each approval starts it by itself; a person starts it where there was none, or again after it has failed. Of those who ask at once one starts it. Whoever may see the request may ask."),
+    read(org!("/requests/{id}/processing"), "getProcessing", PROCESSING, Answer::Figures("Processing"))
+        .says("How it stands", "Who is at it, since when, his last sign of life, and when another takes over."),
+    post(org!("/requests/{id}/processing/cancel"), "cancelProcessing", PROCESSING, "Nothing", Answer::Done("Processing"))
+        .codes(&[Code::Forbidden, Code::InvalidTransition])
+        .says("Take it away from whoever is at it", "For administrators. The holder learns of it by his next heartbeat and saves nothing; what the outside system has done by then is done. It is `failed`, and can be started again."),
     read(org!("/members"), "listMembers", MEMBERS, Answer::Page("MemberPage")).codes(&[Code::Forbidden])
         .says("A page of members", "By the time of joining, which never changes. Deactivated members stay on the list."),
     post(org!("/members"), "addMember", MEMBERS, "NewMember", Answer::Made("Member")).codes(&[Code::Forbidden, Code::AlreadyAMember])

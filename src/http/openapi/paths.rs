@@ -92,6 +92,11 @@ fn responses(operation: &Operation) -> Value {
         Answer::Done(schema) => {
             ("200", "Done; as it stands now.", &["ETag", "Idempotency-Replayed"][..], json_of(schema))
         }
+        Answer::Begun(schema) => {
+            let (headers, body) = (["ETag", "Idempotency-Replayed"], json_of(schema));
+            responses.insert("202".to_owned(), success("Begun by this call.", &headers, &body));
+            ("200", "Begun or done before.", &["ETag", "Idempotency-Replayed"][..], body)
+        }
         Answer::Public("application/json") => {
             ("200", "The document.", &[][..], json!({"application/json": {"schema": {"type": "object"}}}))
         }

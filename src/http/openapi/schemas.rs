@@ -13,6 +13,7 @@ use crate::http::dto::{CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, P
 use crate::http::dto::{RequestDto, VersionDto, ViolationDto};
 use crate::http::dto_closing::{ChargeDto, ImportedDto, StatementDto, StatementsDto};
 use crate::http::dto_people::{InvitationDto, MeDto, MemberDto};
+use crate::http::dto_processing::{ProcessingDto, StartedDto};
 use crate::http::inspection::{RowDto, VerifiedDto};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
@@ -34,6 +35,8 @@ pub(super) fn schemas() -> Value {
     derived::<MemberDto>(&mut found);
     derived::<InvitationDto>(&mut found);
     derived::<MeDto>(&mut found);
+    derived::<ProcessingDto>(&mut found);
+    derived::<StartedDto>(&mut found);
     derived::<RowDto>(&mut found);
     derived::<VerifiedDto>(&mut found);
     derived::<ViolationDto>(&mut found);

@@ -4,6 +4,7 @@ use super::read;
 use super::schema::breaks;
 use crate::charges::{charge, correct, correction};
 use crate::harness::{Answer, App, Person, id_of, version_of};
+use crate::outside::{Mood, Outside, approved, path, until_state};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
@@ -256,6 +257,12 @@ async fn what_is_answered_is_what_is_documented() {
         let request = aiko.submitted("Chair").await;
         meet(&ben, "POST", &format!("requests/{{id}}/{decision}"), ben.act(&request, decision, reason).await);
     }
+    let approved = aiko.read("requests?status=approved").await.body["items"][0].clone();
+    let processing = format!("requests/{}/processing", id_of(&approved));
+    meet(&aiko, "POST", "requests/{id}/processing", aiko.post(&processing, json!({})).await);
+    meet(&aiko, "GET", "requests/{id}/processing", aiko.read(&processing).await);
+    let cancel = aiko.post(&format!("{processing}/cancel"), json!({})).await;
+    meet(&aiko, "POST", "requests/{id}/processing/cancel", cancel);
     meet(&aiko, "GET", "requests", aiko.read("requests").await);
     meet(&ben, "GET", "requests/{id}/history", ben.read(&format!("{one}/history?limit=2")).await);
 
@@ -335,5 +342,26 @@ async fn what_is_answered_is_what_is_documented() {
         assert!(told.contains(&line), "not met: {line}; met: {told:#?}");
     }
     app.check_invariants().await;
+    app.stop().await;
+}
+
+/// The same for what needs an outside system.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_answered_of_processing_is_what_is_documented() {
+    let outside = Outside::start(Mood::Held).await;
+    let app = App::with(outside.settings()).await;
+    let document = document();
+    let (aiko, request) = approved(&app, "Desk").await;
+    let at = |rest: &str| format!("/api/v1/organizations/{{org}}/requests/{{id}}/processing{rest}");
+    outside.until_asked(1).await;
+    held(&document, "GET", &at(""), &aiko.read(&path(&request)).await.expect_status(200));
+    held(&document, "POST", &at(""), &aiko.post(&path(&request), json!({})).await.expect_status(200));
+    let cancel = format!("{}/cancel", path(&request));
+    held(&document, "POST", &at("/cancel"), &aiko.post(&cancel, json!({})).await.expect_problem(403, "forbidden"));
+    held(&document, "POST", &at("/cancel"), &app.admin.post(&cancel, json!({})).await.expect_status(200));
+    outside.mood(Mood::Good);
+    held(&document, "POST", &at(""), &aiko.post(&path(&request), json!({})).await.expect_status(202));
+    until_state(&aiko, &request, "succeeded").await;
+    held(&document, "GET", &at(""), &aiko.read(&path(&request)).await.expect_status(200));
     app.stop().await;
 }

@@ -1,0 +1,208 @@
+//! The way to the outside system: one POST, bounded in time and size, told apart by what may be tried again.
+
+use crate::domain::Instant;
+use crate::domain::job::{NotBefore, Order, Outcome, kept_error};
+use crate::domain::lease::Fence;
+use crate::domain::rfc3339;
+use reqwest::header::{self, HeaderMap};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, StatusCode, Url};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How the outside system is reached.
+#[derive(Clone)]
+pub struct GatewaySettings {
+    /// Its address. Naming it permits it, private or not.
+    pub url: Url,
+    /// Sent as a bearer token, where it is not empty.
+    pub token: String,
+    /// How long connecting may take.
+    pub connect_timeout: Duration,
+    /// How long a whole call may take.
+    pub timeout: Duration,
+    /// The largest answer, in bytes.
+    pub answer_limit: usize,
+}
+
+/// The outside system.
+pub struct Gateway {
+    client: Client,
+    settings: GatewaySettings,
+}
+
+/// How much of an answer that is no result is quoted, in characters.
+const QUOTED: usize = 300;
+
+impl Gateway {
+    /// Reads what the system trusts, and connects to nobody yet.
+    ///
+    /// # Errors
+    /// A sentence, when there is no TLS on this machine.
+    pub fn new(settings: GatewaySettings) -> Result<Self, String> {
+        let client = Client::builder()
+            .user_agent(concat!("ringi/", env!("CARGO_PKG_VERSION")))
+            // Only the address that somebody configured is spoken to; and no proxy of the environment's.
+            .redirect(Policy::none())
+            .no_proxy()
+            .https_only(settings.url.scheme() == "https")
+            .connect_timeout(settings.connect_timeout)
+            .timeout(settings.timeout)
+            .build()
+            .map_err(|error| format!("processing.connector_url: no TLS ({error}); install ca-certificates"))?;
+        Ok(Self { client, settings })
+    }
+
+    /// Asks once. The key is the same at every attempt, the fence grows with each: the outside system can tell a
+    /// repetition, and refuse whoever was replaced.
+    pub async fn ask(&self, order: &Order, fence: Fence) -> Outcome {
+        let body = json!({
+            "organization_id": order.organization_id,
+            "request_id": order.request_id,
+            "version": order.version,
+            "content_hash": order.content_hash,
+            "fence": fence,
+            "title": order.title,
+            "amount": order.amount,
+            "currency": order.currency,
+            "applicant_id": order.applicant_id,
+            "approved_by": order.approved_by,
+            "approved_at": rfc3339(order.approved_at),
+        });
+        let mut call = self
+            .client
+            .post(self.settings.url.clone())
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::ACCEPT, "application/json")
+            .header("idempotency-key", order.idempotency_key())
+            .header("ringi-fence", fence)
+            .body(body.to_string());
+        if !self.settings.token.is_empty() {
+            call = call.bearer_auth(&self.settings.token);
+        }
+        match call.send().await {
+            Ok(answer) => self.read(answer).await,
+            Err(error) => Outcome::Failed(self.said(error), None),
+        }
+    }
+
+    async fn read(&self, mut answer: Response) -> Outcome {
+        let (status, not_before) = (answer.status(), retry_after(answer.headers()));
+        let location = answer.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).map(kept_error);
+        // Piece by piece: what is announced need not be what comes.
+        let mut body = Vec::new();
+        loop {
+            match answer.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > self.settings.answer_limit => {
+                    let limit = self.settings.answer_limit;
+                    return Outcome::Refused(format!(
+                        "the outside system's answer ({status}) is larger than processing.answer_limit_bytes ({limit})"
+                    ));
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => break,
+                Err(error) => return Outcome::Failed(self.said(error), not_before),
+            }
+        }
+        let quote = quoted(&body);
+        if status.is_success() {
+            return match serde_json::from_slice(&body) {
+                Ok(data) if holds_nul(&data) => Outcome::Refused(
+                    "the outside system's answer holds the character U+0000, which can't be kept".to_owned(),
+                ),
+                Ok(data) => Outcome::Succeeded(data),
+                Err(error) => {
+                    Outcome::Refused(format!("the outside system answered {status} with no JSON ({error}){quote}"))
+                }
+            };
+        }
+        let passes = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_EARLY, StatusCode::TOO_MANY_REQUESTS];
+        if status.is_server_error() || passes.contains(&status) {
+            return Outcome::Failed(format!("the outside system answered {status}{quote}"), not_before);
+        }
+        if status.is_redirection() {
+            let to = location.map_or_else(String::new, |to| format!(" to {to}"));
+            return Outcome::Refused(format!(
+                "the outside system answered {status}, a redirect{to}, which is not followed: name the address itself in \
+                 processing.connector_url"
+            ));
+        }
+        Outcome::Refused(format!("the outside system answered {status}{quote}"))
+    }
+
+    /// What went wrong on the way, in words that name no address: it may hold a secret.
+    fn said(&self, error: reqwest::Error) -> String {
+        if error.is_timeout() && !error.is_connect() {
+            return format!("the outside system did not answer within {} ms", self.settings.timeout.as_millis());
+        }
+        let what = if error.is_connect() {
+            "can't connect to the outside system"
+        } else {
+            "the outside system's answer broke off"
+        };
+        let error = error.without_url();
+        let mut text = format!("{what}: {error}");
+        let mut cause = std::error::Error::source(&error);
+        while let Some(error) = cause {
+            text = format!("{text}: {error}");
+            cause = error.source();
+        }
+        kept_error(&text)
+    }
+}
+
+/// Seconds, or a date.
+fn retry_after(headers: &HeaderMap) -> Option<NotBefore> {
+    let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(NotBefore::After(Duration::from_secs(seconds)));
+    }
+    chrono::DateTime::parse_from_rfc2822(value).ok().map(|at| NotBefore::At(Instant::from(at)))
+}
+
+fn quoted(body: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(body).trim().chars().take(QUOTED).collect();
+    if text.is_empty() { String::new() } else { format!(": {}", kept_error(&text)) }
+}
+
+/// PostgreSQL keeps no text with this character in it.
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(holds_nul),
+        Value::Object(members) => members.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+impl std::fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Neither the address nor the token: both may be secrets.
+        f.debug_struct("Gateway").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let read = |value: &'static str| {
+            retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, header::HeaderValue::from_static(value))]))
+        };
+        assert_eq!(read("120"), Some(NotBefore::After(Duration::from_mins(2))));
+        let at = Instant::from_timestamp(1_445_412_480, 0).expect("in range");
+        assert_eq!(read("Wed, 21 Oct 2015 07:28:00 GMT"), Some(NotBefore::At(at)));
+        for nonsense in ["", "soon", "-1", "1.5", "99999999999999999999"] {
+            assert_eq!(read(nonsense), None, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn nul_is_found_wherever_it_hides() {
+        assert!(holds_nul(&json!({"a": [{"b\0": 1}]})));
+        assert!(holds_nul(&json!(["x", "\0"])));
+        assert!(!holds_nul(&json!({"a": ["\u{1}", null, 0]})));
+    }
+}
