@@ -8,16 +8,17 @@ WRITES ?= 2000
 KILLS ?= 20
 PEOPLE ?= 8
 
-.PHONY: help setup run connector test check torture mutants bench sqlx openapi clean
+.PHONY: help setup run connector test check torture mutants bench sqlx openapi page page-types page-test screenshots page-bench clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: ## Install what is missing (Debian), or say what to install
 	@scripts/setup.sh
 
 run: setup ## Build everything, start a private PostgreSQL, load the demo, serve on 127.0.0.1:8080; CONNECTOR=1 asks `make connector`
 	@scripts/dev-env.sh
+	@scripts/web.sh build
 	cargo build --locked
 	exec env $(if $(CONNECTOR),$(ASKING)) target/debug/ringi serve --demo
 
@@ -29,7 +30,8 @@ connector: setup ## A slow outside system for `make run CONNECTOR=1`, on 127.0.0
 	cargo build --locked
 	exec target/debug/ringi demo --connector
 
-test: setup ## Everything that CI runs: format, lints, docs, all tests
+test: ## Everything that CI runs: format, lints, docs, all tests, also those in a browser
+	@scripts/setup.sh test
 	@scripts/test.sh
 
 check: setup ## The quick half of `make test`: format, lints, unit tests
@@ -54,6 +56,33 @@ sqlx: setup ## Refresh .sqlx after a change of SQL or of a migration
 openapi: setup ## Print the OpenAPI document
 	@cargo run --locked --quiet -- openapi
 
+page: setup ## Build the page, and the program with it
+	@scripts/web.sh build
+	cargo build --locked
+
+page-types: page ## Refresh what the page knows of the API, after a change of the OpenAPI document
+	@scripts/web.sh types
+	INSTA_UPDATE=always cargo test --locked --test it page::the_page_knows
+
+page-test: ## The page's tests, alone
+	@scripts/setup.sh test
+	@scripts/web.sh build
+	cargo build --locked
+	@scripts/web.sh check
+	@scripts/web.sh test
+
+screenshots: ## Every view as people see it, into target/screenshots
+	@scripts/setup.sh test
+	@scripts/web.sh build
+	cargo build --locked
+	@scripts/web.sh screenshots
+
+page-bench: ## How fast the page is, into target/bench/summary.json
+	@scripts/setup.sh test
+	@scripts/web.sh build
+	cargo build --release --locked
+	@RINGI_PROGRAM=$(CURDIR)/target/release/ringi scripts/web.sh measure
+
 clean: ## Remove what was built and the private PostgreSQL with the demo's data
 	cargo clean
-	rm -rf .ringi
+	rm -rf .ringi web/dist/page web/node_modules

@@ -4,6 +4,7 @@
 set -euo pipefail
 
 rust_needed=1.94
+node_needed=20.19
 
 missing=()
 command -v cc >/dev/null || missing+=(build-essential)
@@ -15,6 +16,10 @@ has_postgres() {
         { command -v pg_config >/dev/null && [ -x "$(pg_config --bindir)/initdb" ]; }
 }
 has_postgres "$@" || missing+=(postgresql)
+command -v node >/dev/null || missing+=(nodejs)
+command -v npm >/dev/null || missing+=(npm)
+# Only the tests look at the page by themselves.
+[ "${1:-}" != test ] || command -v chromium >/dev/null || [ -n "${CHROMIUM:-}" ] || missing+=(chromium)
 
 if [ ${#missing[@]} -gt 0 ]; then
     as_root=()
@@ -22,7 +27,7 @@ if [ ${#missing[@]} -gt 0 ]; then
         as_root=(sudo -n)
     fi
     if ! command -v apt-get >/dev/null; then
-        echo "ringi: please install ${missing[*]} (PostgreSQL 14 or newer with its server programs; a C compiler; util-linux), then run this again." >&2
+        echo "ringi: please install ${missing[*]} (PostgreSQL 14 or newer with its server programs; a C compiler; util-linux; Node.js $node_needed or newer with npm; for the tests Chromium, whose path CHROMIUM names where it is not /usr/bin/chromium), then run this again." >&2
         exit 1
     fi
     if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then
@@ -46,5 +51,10 @@ fi
 rust_here=$(rustc --version | awk '{print $2}')
 if [ "$(printf '%s\n%s\n' "$rust_needed" "$rust_here" | sort -V | head -n 1)" != "$rust_needed" ]; then
     echo "ringi: Rust $rust_here is too old: please update to $rust_needed or newer (rustup update stable)." >&2
+    exit 1
+fi
+node_here=$(node --version | tr -d v)
+if [ "$(printf '%s\n%s\n' "$node_needed" "$node_here" | sort -V | head -n 1)" != "$node_needed" ]; then
+    echo "ringi: Node.js $node_here is too old for building the page: please install $node_needed or newer (https://nodejs.org), then run this again." >&2
     exit 1
 fi

@@ -16,6 +16,7 @@ step() {
     echo "== $name: $((SECONDS - start)) s"
 }
 
+step "page: build" scripts/web.sh build
 step "format" cargo fmt --check
 step "lints" cargo clippy --locked --all-targets -- -D warnings
 step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet
@@ -23,5 +24,7 @@ if command -v cargo-deny >/dev/null; then
     step "licences and advisories" cargo deny --locked check
 fi
 step "build" cargo build --locked
+step "page: lints, types, messages" scripts/web.sh check
+step "page: in a browser" scripts/web.sh test
 step "tests" cargo test --locked
 echo "== all: $SECONDS s"

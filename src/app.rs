@@ -5,7 +5,7 @@ mod work;
 pub use work::{Role, Work};
 
 use crate::config::{self, Database, Settings};
-use crate::http::{self, Health, ServerSettings, State};
+use crate::http::{self, DemoPerson, DemoSignIn, Health, ProviderSettings, ServerSettings, SignIn, State};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::{Runner, stop_asked};
 use crate::pg::embedded::{self, EmbeddedConfig, EmbeddedPg, Left};
@@ -267,6 +267,29 @@ pub fn tokens(settings: &config::Auth) -> Result<Tokens, AppError> {
     Tokens::new(times, secret, issuers, fetching).map_err(AppError::Other)
 }
 
+/// How people sign in at the page. As somebody of the demo only where it was asked for.
+fn sign_in(settings: &Settings, listener: &TcpListener, demo: bool) -> Result<SignIn, AppError> {
+    let page = &settings.page;
+    let provider = (!page.issuer.is_empty()).then(|| ProviderSettings {
+        issuer: page.issuer.clone(),
+        client_id: page.client_id.clone(),
+        scope: page.scope.clone(),
+        resource: page.resource.clone(),
+        origins: page.origins.clone(),
+    });
+    let person = |person: &crate::demo::Person| DemoPerson {
+        id: person.id,
+        name: person.name,
+        can_approve: person.can_approve,
+        is_admin: person.is_admin,
+    };
+    let address = listener.local_addr().map_err(|error| AppError::Io("listener".to_owned(), error))?;
+    let people = || crate::demo::PEOPLE.iter().map(person).collect();
+    let secret = settings.auth.hs256_secret.reveal();
+    let demo = if demo { DemoSignIn::on(address, secret, people()) } else { None };
+    Ok(SignIn::new(provider, demo))
+}
+
 /// What `ringi serve` was asked for besides the settings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServeOptions {
@@ -323,7 +346,7 @@ async fn serve_on(
     }
     let work = Work::start(&pools, settings, options.role)?;
     let use_cases = work.use_cases(&pools, settings);
-    let service = Service::start_as(options.role, pools, use_cases, settings, tokens, metrics, listener)?.working(work);
+    let service = Service::start_as(options, pools, use_cases, settings, tokens, metrics, listener)?.working(work);
     let embedded_watch = async {
         match &db.embedded {
             Some(embedded) => keep_running(embedded).await,
@@ -372,15 +395,16 @@ impl Service {
         metrics: PrometheusHandle,
         listener: TcpListener,
     ) -> Result<Self, AppError> {
-        Self::start_as(Role::All, pools, use_cases, settings, tokens, metrics, listener)
+        Self::start_as(ServeOptions::default(), pools, use_cases, settings, tokens, metrics, listener)
     }
 
-    /// The same, serving only health and metrics where the role answers no calls.
+    /// The same, serving only health and metrics where the role answers no calls, and letting people choose who they are
+    /// where the demo was asked for.
     ///
     /// # Errors
     /// When the listener can't be used.
     pub fn start_as(
-        role: Role,
+        options: ServeOptions,
         pools: Pools,
         use_cases: UseCases,
         settings: &Settings,
@@ -396,6 +420,7 @@ impl Service {
             members: use_cases.members,
             identities: use_cases.identities,
             tokens,
+            sign_in: sign_in(settings, &listener, options.demo)?,
             inspections: use_cases.inspections,
             closings: use_cases.closings,
             processing: use_cases.processing,
@@ -413,7 +438,7 @@ impl Service {
             head_timeout: settings.http.head_timeout,
             keep_alive: settings.http.keep_alive,
             shutdown_grace: settings.http.shutdown_grace,
-            routes: if role.answers() { http::routes } else { http::worker_routes },
+            routes: if options.role.answers() { http::routes } else { http::worker_routes },
         };
         let server =
             http::serve(listener, state, &server_settings).map_err(|error| AppError::Io("http".to_owned(), error))?;

@@ -51,6 +51,8 @@ pub struct Settings {
     pub auth: Auth,
     /// `[processing]`
     pub processing: Processing,
+    /// `[page]`
+    pub page: Page,
     /// `[log]`
     pub log: Log,
 }
@@ -122,6 +124,19 @@ pub struct Auth {
     pub jwks_connect_timeout: Duration,
     #[serde(rename = "jwks_timeout_ms", deserialize_with = "milliseconds")]
     pub jwks_timeout: Duration,
+}
+
+/// `[page]`: see `config/default.toml` for each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config/default.toml documents each of them")]
+pub struct Page {
+    pub issuer: String,
+    pub client_id: String,
+    pub scope: String,
+    pub resource: String,
+    #[serde(deserialize_with = "list")]
+    pub origins: Vec<String>,
 }
 
 /// `[log]`: see `config/default.toml` for each.
@@ -245,12 +260,24 @@ impl Settings {
         }
         read_issuers(&self.auth.issuers).map_err(SettingsError::Refused)?;
         self.processing.check().map_err(SettingsError::Refused)?;
-        for origin in &self.http.allowed_origins {
-            let exact = origin.starts_with("http://") || origin.starts_with("https://");
-            if !exact || origin.matches('/').count() != 2 || origin.contains('*') {
-                return refuse(format!(
-                    "http.allowed_origins: {origin:?} must be an exact origin, such as https://ringi.example"
-                ));
+        let page = &self.page;
+        if !page.issuer.is_empty() && !self.auth.issuers.iter().any(|issuer| issuer.issuer == page.issuer) {
+            return refuse(format!(
+                "page.issuer: {:?} must be one of auth.issuers, exactly: the server would refuse its tokens",
+                page.issuer
+            ));
+        }
+        if page.issuer.is_empty() != page.client_id.is_empty() {
+            return refuse("page.issuer and page.client_id belong together: give both or neither".to_owned());
+        }
+        let lists = [("http.allowed_origins", &self.http.allowed_origins), ("page.origins", &page.origins)];
+        for (name, origin) in lists.iter().flat_map(|(name, list)| list.iter().map(move |origin| (name, origin))) {
+            // What stands in the page's policy must not be able to say more than an origin.
+            let exact = (origin.starts_with("http://") || origin.starts_with("https://"))
+                && origin.matches('/').count() == 2
+                && !origin.contains(['*', ';', ',', ' ', '\'']);
+            if !exact {
+                return refuse(format!("{name}: {origin:?} must be an exact origin, such as https://ringi.example"));
             }
         }
         self.listen_address()?;
@@ -326,6 +353,9 @@ mod tests {
         assert!(refused(|s| s.processing.call_timeout = Duration::from_mins(2)).contains("part of the attempt"));
         assert!(refused(|s| s.processing.concurrency = 0).contains("concurrency"));
         assert!(refused(|s| s.processing.save_timeout = Duration::from_mins(2)).contains("save_timeout_ms (120000)"));
+        assert!(refused(|s| s.page.origins = vec!["https://a; script-src *".into()]).contains("exact origin"));
+        assert!(refused(|s| s.page.issuer = "https://id.example".into()).contains("one of auth.issuers"));
+        assert!(refused(|s| s.page.client_id = "ringi".into()).contains("both or neither"));
         assert!(refused(|s| s.http.listen = "nowhere".into()).contains("127.0.0.1:8080"));
     }
 

@@ -23,12 +23,14 @@ mod negotiate;
 mod page;
 mod processing;
 mod request_scope;
+mod sign_in;
 mod state;
 mod statements;
 mod streaming;
 mod unread;
 
 pub use body::BodyLimits;
+pub use sign_in::{DemoPerson, DemoSignIn, ProviderSettings, SignIn};
 pub use state::{Health, State};
 
 use actix_cors::Cors;
@@ -68,6 +70,8 @@ pub fn routes(config: &mut ServiceConfig) {
         .service(resource!("/health/ready", GET health::ready))
         .service(resource!("/metrics", GET health::metrics))
         .service(resource!("/invitation", GET page::invitation))
+        .service(resource!("/api/v1/sign-in", GET sign_in::ways))
+        .service(resource!("/api/v1/sign-in/demo", POST sign_in::demo))
         .service(resource!("/api/v1/me", GET members::me))
         .service(resource!("/api/v1/invitations/accept", POST invitations::accept))
         .service(
@@ -99,7 +103,7 @@ pub fn routes(config: &mut ServiceConfig) {
                 .service(resource!("/requests/{id}/processing/cancel", POST processing::cancel))
                 .service(resource!("/requests/{id}/versions/{version}", GET approvals::version)),
         )
-        .default_service(web::to(async || Err::<HttpResponse, _>(Problem::not_found())));
+        .default_service(web::to(page::elsewhere));
 }
 
 /// What a process answers that does slow work and no calls.

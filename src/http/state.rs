@@ -3,6 +3,7 @@
 use super::body::{BodyLimits, Fields, read_object};
 use super::extract::{idempotency_key, path_period, path_uuid};
 use super::problem::{Code, Problem};
+use super::sign_in::SignIn;
 use crate::app::{Approvals, Closings, Identities, Inspections, Members, Processing};
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::inspection::exports::Exports;
@@ -41,6 +42,8 @@ pub struct State {
     pub exports: Exports,
     /// Checks tokens.
     pub tokens: Tokens,
+    /// How people get one at the page.
+    pub sign_in: SignIn,
     /// The queue in front of the read connections.
     pub looking: Admission,
     /// Runs use cases detached from their connection.

@@ -45,6 +45,7 @@ mod members;
 mod migrations;
 mod model;
 mod outside;
+mod page;
 mod plans;
 mod pressure;
 mod problems;

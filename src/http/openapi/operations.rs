@@ -22,7 +22,7 @@ pub(super) enum Answer {
     Done(&'static str),
     /// 202 for who began something that goes on, 200 for who found it begun or done.
     Begun(&'static str),
-    /// 200 without a token, in this media type.
+    /// 200 without a token, in this media type or schema.
     Public(&'static str),
     /// 200 or 503 without a token: a yes or no for balancers.
     Ready,
@@ -98,15 +98,15 @@ impl Operation {
             Code::NotAMember | Code::InvalidPath => operation.path.contains("{org}"),
             Code::NotFound => one_thing || operation.codes.contains(code),
             Code::MalformedJson
-            | Code::InvalidIdempotencyKey
             | Code::RequestTimeout
-            | Code::IdempotencyInProgress
             | Code::PayloadTooLarge
             | Code::UnsupportedMediaType
             | Code::ValidationFailed
-            | Code::UnknownField
+            | Code::UnknownField => operation.body.is_some(),
+            Code::InvalidIdempotencyKey
+            | Code::IdempotencyInProgress
             | Code::IdempotencyKeyReused
-            | Code::OutcomeUnknown => operation.body.is_some(),
+            | Code::OutcomeUnknown => private && operation.body.is_some(),
             Code::VersionRequired => operation.changes(),
             Code::NotAcceptable | Code::RateLimited => matches!(operation.answer, Answer::PageOrStream(_)),
             Code::Forbidden
@@ -126,7 +126,7 @@ impl Operation {
 
 /// The groups, in the order in which a reader meets them.
 pub(super) const TAGS: &[(&str, &str)] = &[
-    (ME, "Who the token belongs to, and where this person is a member."),
+    (ME, "How people sign in, who a token belongs to, and where this person is a member."),
     (REQUESTS, "Writing, submitting, deciding, and looking at requests."),
     (
         CLOSING,
@@ -166,6 +166,10 @@ macro_rules! org {
 /// The table. A test compares its methods and paths with `http::routes`.
 #[rustfmt::skip]
 pub(super) const OPERATIONS: &[Operation] = &[
+    read("/api/v1/sign-in", "getSignIn", ME, Answer::Public("SignIn"))
+        .says("How people can sign in here", "For pages: the identity provider that this installation's own page uses, if any."),
+    post("/api/v1/sign-in/demo", "signInToDemo", ME, "DemoPerson", Answer::Public("DemoToken")).codes(&[Code::NotFound])
+        .says("A token for somebody of the demo", "Only at `ringi serve --demo` with a local key on a loopback address, called from that machine without a proxy and by no other page; everywhere else it is not there."),
     read("/api/v1/me", "getMe", ME, Answer::One("Me"))
         .says("The caller and his memberships", "Memberships that were deactivated are listed, too: `is_active` says so."),
     post(org!("/requests"), "createRequest", REQUESTS, "NewRequest", Answer::Made("Request"))

@@ -103,7 +103,8 @@ fn responses(operation: &Operation) -> Value {
         Answer::Public(media) if media.contains('/') => {
             ("200", "The text.", &[][..], Value::Object(one(media, text())))
         }
-        Answer::Public(schema) => ("200", "Yes.", &[][..], json_of(schema)),
+        Answer::Public("Health") => ("200", "Yes.", &[][..], json_of("Health")),
+        Answer::Public(schema) => ("200", "As asked.", &[][..], json_of(schema)),
         Answer::Ready => {
             responses.insert("503".to_owned(), success("No: send requests elsewhere.", &[], &json_of("Health")));
             ("200", "Yes.", &[][..], json_of("Health"))

@@ -15,6 +15,7 @@ use crate::http::dto_closing::{ChargeDto, ImportedDto, StatementDto, StatementsD
 use crate::http::dto_people::{InvitationDto, MeDto, MemberDto};
 use crate::http::dto_processing::{ProcessingDto, StartedDto};
 use crate::http::inspection::{RowDto, VerifiedDto};
+use crate::http::sign_in::{DemoTokenDto, SignInDto};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -37,6 +38,8 @@ pub(super) fn schemas() -> Value {
     derived::<MeDto>(&mut found);
     derived::<ProcessingDto>(&mut found);
     derived::<StartedDto>(&mut found);
+    derived::<SignInDto>(&mut found);
+    derived::<DemoTokenDto>(&mut found);
     derived::<RowDto>(&mut found);
     derived::<VerifiedDto>(&mut found);
     derived::<ViolationDto>(&mut found);
@@ -130,6 +133,7 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
                 &with(&content, "version", json!(1)),
             ),
         ),
+        ("DemoPerson", body("Somebody of the demo.", &["user_id"], &[("user_id", user.clone())], &json!({"user_id": user_example}))),
         ("Seen", body("Which version the author saw.", &["version"], &[("version", version.clone())], &seen)),
         (
             "SeenAndReason",

@@ -1,0 +1,28 @@
+/** The API's things under names that do not collide with the browser's. */
+export type {
+  Action,
+  Counts,
+  Current,
+  Eligibility,
+  HistoryEntry,
+  Invitation,
+  Me,
+  Member,
+  Membership,
+  OrganizationHistoryEntry,
+  OrganizationHistoryPage,
+  Problem,
+  paths,
+  Request as Approval,
+  RequestContent,
+  RequestVersion,
+  SignIn,
+  SignInPerson,
+  SignInProvider,
+  Status,
+  Verified,
+  Violation,
+} from "../../generated/api";
+
+/** The lists of requests. */
+export type View = "inbox" | "mine" | "all";

@@ -1,0 +1,168 @@
+/** The small parts that every view is made of. */
+
+import { Button as BaseButton } from "@base-ui/react/button";
+import { Dialog } from "@base-ui/react/dialog";
+import { type ComponentProps, type ReactNode, type RefObject, useId } from "react";
+import type { Status } from "../api/types";
+import { useT } from "../i18n";
+import { Icon, type IconName } from "./icons";
+
+export type Tone = "plain" | "primary" | "good" | "bad" | "quiet";
+
+export function Button({
+  tone = "plain",
+  icon,
+  keyHint,
+  children,
+  className = "",
+  ...rest
+}: { tone?: Tone; icon?: IconName; keyHint?: string; children: ReactNode } & Omit<
+  ComponentProps<typeof BaseButton>,
+  "children" | "className"
+> & {
+    className?: string;
+  }) {
+  return (
+    <BaseButton className={`button ${tone} ${className}`} aria-keyshortcuts={keyHint} {...rest}>
+      {icon && <Icon name={icon} />}
+      <span>{children}</span>
+      {keyHint && <kbd aria-hidden="true">{keyHint}</kbd>}
+    </BaseButton>
+  );
+}
+
+export function StatusBadge({ status }: { status: Status }) {
+  const t = useT();
+  return <span className={`badge status-${status}`}>{t(`status.${status}`)}</span>;
+}
+
+/** What somebody wrote: shown as it is, in its own direction, breaking wherever it must. */
+export function Written({ children, className = "" }: { children: string; className?: string }) {
+  return (
+    <span dir="auto" className={`written ${className}`}>
+      {children}
+    </span>
+  );
+}
+
+/** A dialog with a title. What it holds is there only while it is open. */
+export function Modal({
+  title,
+  open = true,
+  onClose,
+  children,
+  wide = false,
+  focus,
+}: {
+  title: ReactNode;
+  open?: boolean;
+  onClose: () => void;
+  children: ReactNode;
+  wide?: boolean;
+  /** What the focus begins at; the first control when left out. */
+  focus?: RefObject<HTMLElement | null>;
+}) {
+  const t = useT();
+  return (
+    <Dialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className={`dialog ${wide ? "wide" : ""}`} initialFocus={focus}>
+          <header>
+            <Dialog.Title className="dialog-title">{title}</Dialog.Title>
+            <Dialog.Close className="button quiet icon-only" aria-label={t("close")}>
+              <Icon name="cross" />
+            </Dialog.Close>
+          </header>
+          <div className="dialog-body">{children}</div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** A label, its control, what helps, and what is wrong, put together for eyes and for screen readers alike. */
+export function Field({
+  label,
+  hint,
+  problem,
+  children,
+}: {
+  label: ReactNode;
+  hint?: ReactNode;
+  problem?: string;
+  children: (ids: {
+    id: string;
+    "aria-describedby": string | undefined;
+    "aria-invalid": boolean | undefined;
+  }) => ReactNode;
+}) {
+  const id = useId();
+  const described = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(" ");
+  return (
+    <div className={`field ${problem ? "has-problem" : ""}`}>
+      <label htmlFor={id}>{label}</label>
+      {children({ id, "aria-describedby": described || undefined, "aria-invalid": problem ? true : undefined })}
+      {problem && (
+        <p className="problem-text" id={`${id}-problem`}>
+          <Icon name="warning" />
+          {problem}
+        </p>
+      )}
+      {hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export type NoticeKind = "info" | "good" | "warning" | "bad";
+
+/** Something that the person should know, at the place that it is about. */
+export function Notice({
+  kind = "info",
+  title,
+  children,
+  actions,
+}: {
+  kind?: NoticeKind;
+  title?: ReactNode;
+  children?: ReactNode;
+  actions?: ReactNode;
+}) {
+  return (
+    <div className={`notice ${kind}`} role={kind === "bad" ? "alert" : "status"}>
+      {title && <p className="notice-title">{title}</p>}
+      {children && <div className="notice-body">{children}</div>}
+      {actions && <div className="actions">{actions}</div>}
+    </div>
+  );
+}
+
+/** Nothing to show: says why, and what to do. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <svg viewBox="0 0 64 64" aria-hidden="true" className="empty-seal">
+        <circle cx="32" cy="32" r="26" />
+        <path d="M21 33l8 8 15-18" />
+      </svg>
+      <p className="empty-title">{title}</p>
+      {children && <div>{children}</div>}
+    </div>
+  );
+}
+
+export function Loading({ lines = 4 }: { lines?: number }) {
+  const t = useT();
+  return (
+    <div className="loading" role="status" aria-label={t("loading")}>
+      {Array.from({ length: lines }, (_, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        <div key={n} className="skeleton" />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,222 @@
+/** What stands around every view of an organization. */
+
+import { Menu } from "@base-ui/react/menu";
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+import { countsQuery, meQuery } from "../api/queries";
+import type { Membership } from "../api/types";
+import { session } from "../auth/session";
+import { useT } from "../i18n";
+import { useKeys } from "../lib/keys";
+import { OrganizationContext } from "../lib/organization";
+import { useLive } from "../live/useLive";
+import { Icon, type IconName } from "../ui/icons";
+import { PreferenceItems } from "../ui/Preferences";
+import { Loading } from "../ui/parts";
+import { Failure } from "../ui/problems";
+import { NotFound } from "./NotFound";
+
+const Help = lazy(() => import("./Help").then((module) => ({ default: module.Help })));
+
+export function Shell() {
+  const { org } = useParams({ from: "/o/$org" });
+  const me = useQuery(meQuery);
+  if (me.isPending) return <Loading />;
+  if (me.isError) return <Failure error={me.error} retry={() => void me.refetch()} />;
+  const membership = me.data.memberships.find((one) => one.organization_id === org);
+  if (!membership?.is_active) return <NotFound />;
+  return (
+    <OrganizationContext value={membership}>
+      <Frame membership={membership} memberships={me.data.memberships} />
+    </OrganizationContext>
+  );
+}
+
+function Frame({ membership, memberships }: { membership: Membership; memberships: Membership[] }) {
+  const t = useT();
+  const org = membership.organization_id;
+  const [help, setHelp] = useState(false);
+  const navigate = useNavigate();
+  const counts = useQuery(countsQuery(org)).data;
+  const live = useLive(org);
+  const go = (view: string) => () => void navigate({ to: "/o/$org/$view", params: { org, view } });
+  useKeys({
+    "?": () => setHelp(true),
+    n: () => void navigate({ to: "/o/$org/write", params: { org } }),
+    "1": membership.can_approve ? go("inbox") : undefined,
+    "2": go("mine"),
+    "3": go("all"),
+  });
+  return (
+    <div className="frame">
+      <a className="skip" href="#content">
+        {t("skip")}
+      </a>
+      <nav className="side" aria-label={t("nav")}>
+        <div className="side-head">
+          <img src="/icon.svg" alt="" width="30" height="30" />
+          <Organizations membership={membership} memberships={memberships} />
+        </div>
+        <Link to="/o/$org/write" params={{ org }} className="button primary new-request" aria-keyshortcuts="n">
+          <Icon name="plus" />
+          <span>{t("new_request")}</span>
+        </Link>
+        <ul className="side-links">
+          {membership.can_approve && (
+            <Item icon="inbox" label={t("view.inbox")} to="inbox" org={org} count={counts?.inbox.pending} strong />
+          )}
+          <Item icon="mine" label={t("view.mine")} to="mine" org={org} count={counts && open(counts.mine)} />
+          <Item icon="all" label={t("view.all")} to="all" org={org} />
+          {membership.is_admin && (
+            <>
+              <Page icon="history" label={t("view.history")} to="/o/$org/history" org={org} />
+              <Page icon="members" label={t("view.members")} to="/o/$org/members" org={org} />
+            </>
+          )}
+        </ul>
+        <div className="side-foot">
+          <PersonMenu membership={membership} onHelp={() => setHelp(true)} />
+        </div>
+      </nav>
+      <div className="content" id="content" tabIndex={-1}>
+        {live === "lost" && (
+          <p className="offline" role="status">
+            <Icon name="offline" /> {t("offline")}
+          </p>
+        )}
+        <Outlet />
+      </div>
+      {help && (
+        <Suspense>
+          <Help onClose={() => setHelp(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+/** What the person still has to do something about, or waits for. */
+const open = (mine: { draft: number; pending: number; returned: number }) => mine.draft + mine.pending + mine.returned;
+
+interface ItemProps {
+  icon: IconName;
+  label: string;
+  org: string;
+  count?: number;
+  strong?: boolean;
+}
+
+function Inside({ icon, label, count, strong }: ItemProps) {
+  const t = useT();
+  return (
+    <>
+      <Icon name={icon} />
+      <span className="side-label">{label}</span>
+      {count !== undefined && count > 0 && (
+        <span className={`count ${strong ? "strong" : ""}`}>
+          {count > 999 ? "999+" : count}
+          <span className="visually-hidden"> {t("requests_counted")}</span>
+        </span>
+      )}
+    </>
+  );
+}
+
+function Item(props: ItemProps & { to: "inbox" | "mine" | "all" }) {
+  return (
+    <li>
+      <Link
+        to="/o/$org/$view"
+        params={{ org: props.org, view: props.to }}
+        className="side-link"
+        activeOptions={{ includeSearch: false }}
+      >
+        <Inside {...props} />
+      </Link>
+    </li>
+  );
+}
+
+function Page(props: ItemProps & { to: "/o/$org/history" | "/o/$org/members" }) {
+  return (
+    <li>
+      <Link to={props.to} params={{ org: props.org }} className="side-link" activeOptions={{ includeSearch: false }}>
+        <Inside {...props} />
+      </Link>
+    </li>
+  );
+}
+
+function Organizations({ membership, memberships }: { membership: Membership; memberships: Membership[] }) {
+  const t = useT();
+  const navigate = useNavigate();
+  const others = memberships.filter((one) => one.is_active);
+  if (others.length < 2) return <span className="organization">{membership.organization_name}</span>;
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="organization menu-trigger">
+        <span>{membership.organization_name}</span>
+        <Icon name="down" />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner className="menu-positioner" sideOffset={6} align="start">
+          <Menu.Popup className="menu" aria-label={t("organizations")}>
+            {others.map((one) => (
+              <Menu.Item
+                key={one.organization_id}
+                className="menu-item"
+                onClick={() =>
+                  void navigate({
+                    to: "/o/$org/$view",
+                    params: { org: one.organization_id, view: one.can_approve ? "inbox" : "mine" },
+                  })
+                }
+              >
+                {one.organization_name}
+              </Menu.Item>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+function PersonMenu({ membership, onHelp }: { membership: Membership; onHelp: () => void }) {
+  const t = useT();
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="person-menu menu-trigger">
+        <span className="avatar" aria-hidden="true">
+          {[...membership.display_name][0]}
+        </span>
+        <span className="person-menu-name" dir="auto">
+          {membership.display_name}
+        </span>
+        <span className="visually-hidden">{t("person_menu")}</span>
+        <Icon name="gear" />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner className="menu-positioner" sideOffset={8} align="start" side="top">
+          <Menu.Popup className="menu">
+            <PreferenceItems />
+            <Menu.Separator className="menu-separator" />
+            <Menu.Item className="menu-item" onClick={onHelp}>
+              <span className="menu-check">
+                <Icon name="help" />
+              </span>
+              {t("help.title")}
+            </Menu.Item>
+            <Menu.Item className="menu-item" onClick={() => session.signOut()}>
+              <span className="menu-check">
+                <Icon name="left" />
+              </span>
+              {t("sign_out")}
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

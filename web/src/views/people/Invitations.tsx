@@ -1,0 +1,102 @@
+/** Who was invited, and what became of it. */
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client";
+import { invitationsQuery, queryClient } from "../../api/queries";
+import type { Invitation } from "../../api/types";
+import { useWrite } from "../../api/write";
+import { useT } from "../../i18n";
+import { Time } from "../../lib/dates";
+import { useMembership } from "../../lib/organization";
+import { Button, Empty, Loading } from "../../ui/parts";
+import { Failure } from "../../ui/problems";
+import { Sending } from "../../ui/Sending";
+import { toast } from "../../ui/toasts";
+import { Rights } from "./MembersView";
+
+export function Invitations() {
+  const t = useT();
+  const org = useMembership().organization_id;
+  const invitations = useInfiniteQuery(invitationsQuery(org));
+  if (invitations.isPending) return <Loading lines={4} />;
+  if (!invitations.data) return <Failure error={invitations.error} retry={() => void invitations.refetch()} />;
+  const all = invitations.data.pages.flatMap((page) => page.items);
+  if (all.length === 0) return <Empty title={t("invitations.none")} />;
+  return (
+    <>
+      <div className="table-scroll">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">{t("field.name")}</th>
+              <th scope="col">{t("members.rights")}</th>
+              <th scope="col">{t("members.state")}</th>
+              <th scope="col">{t("invitations.expires")}</th>
+              <th scope="col">
+                <span className="visually-hidden">{t("actions")}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {all.map((invitation) => (
+              <Row key={invitation.id} invitation={invitation} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {invitations.hasNextPage && (
+        <Button onClick={() => void invitations.fetchNextPage()} disabled={invitations.isFetchingNextPage}>
+          {t("more")}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Row({ invitation }: { invitation: Invitation }) {
+  const t = useT();
+  const org = useMembership().organization_id;
+  const [sure, setSure] = useState(false);
+  const revoke = useWrite(
+    (_: null, { headers, signal }) =>
+      api.POST("/api/v1/organizations/{org}/invitations/{invitation}/revoke", {
+        params: { path: { org, invitation: invitation.id }, header: headers },
+        body: {},
+        signal,
+      }),
+    () => {
+      void queryClient.invalidateQueries({ queryKey: ["invitations", org] });
+      toast(t("invitations.revoked"), invitation.display_name);
+    },
+    () => void queryClient.invalidateQueries({ queryKey: ["invitations", org] }),
+  );
+  return (
+    <tr className={invitation.state === "open" ? "" : "inactive"}>
+      <th scope="row" dir="auto">
+        {invitation.display_name}
+      </th>
+      <td>
+        <Rights member={invitation} />
+      </td>
+      <td>{t(`invitation.${invitation.state}`)}</td>
+      <td>
+        <Time at={invitation.expires_at} />
+      </td>
+      <td className="cell-actions">
+        {invitation.state === "open" && (
+          <Button
+            tone={sure ? "bad" : "quiet"}
+            disabled={!!revoke.progress}
+            onClick={() => (sure ? void revoke.send(null) : setSure(true))}
+            onBlur={() => setSure(false)}
+          >
+            {t(sure ? "invitations.revoke_sure" : "invitations.revoke")}
+          </Button>
+        )}
+        {revoke.error !== undefined && <Failure error={revoke.error} />}
+        <Sending write={revoke} />
+      </td>
+    </tr>
+  );
+}

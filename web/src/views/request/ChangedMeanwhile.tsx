@@ -1,0 +1,57 @@
+/** The request changed while somebody was looking at it: said at once, before he acts on what is no longer there. */
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { historyQuery } from "../../api/queries";
+import type { Approval } from "../../api/types";
+import { useT } from "../../i18n";
+import { Time } from "../../lib/dates";
+import { Button, Notice } from "../../ui/parts";
+import { saying } from "./Conflict";
+import { Difference } from "./Difference";
+
+export function ChangedMeanwhile({ seen, now, onLooked }: { seen: Approval; now: Approval; onLooked: () => void }) {
+  const t = useT();
+  const [shown, setShown] = useState(false);
+  const history = useInfiniteQuery(historyQuery(now.organization_id, now.id));
+  const last = history.data?.pages.flatMap((page) => page.items).find((entry) => entry.version === now.version);
+  const title = last
+    ? saying(
+        {
+          version: now.version,
+          status: now.status,
+          last_action: last.action,
+          last_actor_id: last.actor_id,
+          last_actor_name: last.actor_name,
+          last_at: last.occurred_at,
+        },
+        t,
+      )
+    : t("changed.title");
+  return (
+    <Notice
+      kind="warning"
+      title={<span dir="auto">{title}</span>}
+      actions={
+        <>
+          <Button onClick={() => setShown(!shown)} aria-expanded={shown}>
+            {t("changed.show")}
+          </Button>
+          <Button tone="quiet" onClick={onLooked}>
+            {t("changed.seen")}
+          </Button>
+        </>
+      }
+    >
+      {last && <Time at={last.occurred_at} />}
+      {shown && (
+        <Difference
+          before={seen}
+          after={now}
+          beforeLabel={t("conflict.seen", { version: seen.version })}
+          afterLabel={t("conflict.now", { version: now.version })}
+        />
+      )}
+    </Notice>
+  );
+}
