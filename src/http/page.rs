@@ -63,7 +63,8 @@ pub(super) async fn elsewhere(request: HttpRequest, state: Data<State>) -> Resul
         return Err(Problem::not_found());
     }
     let name = request.path().trim_start_matches('/');
-    if name != INDEX && is_plain(name)
+    if name != INDEX
+        && is_plain(name)
         && let Some(response) = file(&request, name)
     {
         return Ok(response);
@@ -134,7 +135,9 @@ fn file(request: &HttpRequest, name: &str) -> Option<HttpResponse> {
     if known {
         return Some(response.finish());
     }
-    if form.is_some() && let Some(Encoding::Known(known)) = encoding {
+    if form.is_some()
+        && let Some(Encoding::Known(known)) = encoding
+    {
         response.insert_header(*known);
     } else {
         response.insert_header(ContentEncoding::Identity);

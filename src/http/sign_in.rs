@@ -204,11 +204,7 @@ pub(super) async fn ways(request: HttpRequest, state: Data<State>) -> HttpRespon
 }
 
 /// A token for somebody of the demo organization.
-pub(super) async fn demo(
-    request: HttpRequest,
-    payload: Payload,
-    state: Data<State>,
-) -> Result<HttpResponse, Problem> {
+pub(super) async fn demo(request: HttpRequest, payload: Payload, state: Data<State>) -> Result<HttpResponse, Problem> {
     let demo = state.sign_in.demo_for(&request).ok_or_else(Problem::not_found)?;
     let mut fields = Fields::new(read_object(&request, payload, state.body_limits).await?);
     let user = fields.uuid("user_id");
@@ -235,7 +231,8 @@ mod tests {
         for own in ["localhost", "LocalHost:8080", "127.0.0.1", "127.0.0.1:8080", "127.1.2.3", "[::1]:8080"] {
             assert!(is_loopback_name(own), "{own}");
         }
-        for other in ["", "example.com", "localhost.example.com", "127.0.0.1.nip.io:80", "10.0.0.1", "[::2]", "0.0.0.0"] {
+        for other in ["", "example.com", "localhost.example.com", "127.0.0.1.nip.io:80", "10.0.0.1", "[::2]", "0.0.0.0"]
+        {
             assert!(!is_loopback_name(other), "{other}");
         }
     }

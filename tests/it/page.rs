@@ -66,7 +66,7 @@ async fn files_come_compressed_and_are_kept_by_their_hash() {
     for (accepts, encoding) in [("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("br;q=0, gzip;q=0.1", "gzip")] {
         let answer = ask(&app, &script).header("accept-encoding", accepts).send().await.unwrap();
         assert_eq!(answer.headers()["content-encoding"], encoding, "{accepts}");
-        assert_eq!(answer.headers()["vary"], "Accept-Encoding");
+        assert!(answer.headers()["vary"].to_str().unwrap().starts_with("Accept-Encoding"));
         tags.push(answer.headers()["etag"].to_str().unwrap().to_owned());
         let bytes = answer.bytes().await.unwrap();
         assert!(bytes.len() * 2 < plain.text.len(), "{accepts}: {} bytes", bytes.len());
@@ -168,7 +168,9 @@ async fn the_demos_tokens_are_for_this_machine_alone() {
     let url = |path: &str| format!("{}{path}", serving.address);
     let ben = json!({"user_id": "0197c0de-0000-7000-8000-000000000102"});
     let ask = |headers: &[(&str, &str)], body: &Value| {
-        headers.iter().fold(http.post(url("/api/v1/sign-in/demo")).json(body), |call, (name, value)| call.header(*name, *value))
+        headers
+            .iter()
+            .fold(http.post(url("/api/v1/sign-in/demo")).json(body), |call, (name, value)| call.header(*name, *value))
     };
     let ways = Answer::of(http.get(url("/api/v1/sign-in"))).await.expect_status(200);
     let names: Vec<_> = ways.body["demo"].as_array().unwrap().iter().map(|person| &person["display_name"]).collect();

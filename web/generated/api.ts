@@ -58,6 +58,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/{org}/charges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page of charges
+         * @description In descending order of their ids, which never change: of UUIDv7, newest first.
+         */
+        get: operations["listCharges"];
+        put?: never;
+        /**
+         * Import charges
+         * @description One, or up to 1,000 as a JSON list or as NDJSON (`application/x-ndjson`), in one transaction. Each row has an answer of its own: a refused row keeps no other from being written, and an id that is known with the same content is not made twice. What is no JSON, one line of NDJSON included, refuses the whole. A charge of a month that is closed or closing goes into the next open one, and says so in `late_of`.
+         */
+        post: operations["importCharges"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/charges/{charge}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One charge */
+        get: operations["getCharge"];
+        /**
+         * Correct a charge
+         * @description As a whole, while its month is open or while it is one of the blocked rows of a closing. It may move into another open month. What is confirmed never changes: take it back with a charge that `reverses` it.
+         */
+        put: operations["correctCharge"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/{org}/history": {
         parameters: {
             query?: never;
@@ -369,6 +414,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/{org}/requests/{id}/processing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How it stands
+         * @description Who is at it, since when, his last sign of life, and when another takes over.
+         */
+        get: operations["getProcessing"];
+        put?: never;
+        /**
+         * Start what follows the approval
+         * @description With a connector configured each approval starts it by itself; a person starts it where there was none, or again after it has failed. Of those who ask at once one starts it. Whoever may see the request may ask.
+         */
+        post: operations["startProcessing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/requests/{id}/processing/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take it away from whoever is at it
+         * @description For administrators. The holder learns of it by his next heartbeat and saves nothing; what the outside system has done by then is done. It is `failed`, and can be started again.
+         */
+        post: operations["cancelProcessing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/{org}/requests/{id}/reject": {
         parameters: {
             query?: never;
@@ -463,6 +552,46 @@ export interface paths {
          * @description The applicant, from `draft`, `returned` or `pending`. Final.
          */
         post: operations["withdrawRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every month's totals
+         * @description As of one moment: a month is upcoming with all of its charges, and then closed with all of them.
+         */
+        get: operations["listStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/statements/{period}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A closed month
+         * @description Its totals and a page of its rows, which never change. `Accept: text/csv` or `application/x-ndjson` streams all of them (without `limit` and `cursor`); in CSV one `'` stands before a description that begins like a formula. Not found while the month is not closed.
+         */
+        get: operations["getStatement"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -647,6 +776,101 @@ export interface components {
             /** @enum {string} */
             why: "entry_missing" | "hash_format" | "entry_hash" | "transition" | "content_missing" | "content_hash" | "content_unexpected" | "request_missing" | "request_version" | "request_status" | "request_content" | "request_chain_hash" | "request_origin" | "request_decision" | "request_last" | "head_missing" | "head_differs" | "checkpoint_missing" | "checkpoint_differs";
         };
+        /** @description A charge. */
+        Charge: {
+            /**
+             * Format: int64
+             * @description In the currency's minor unit. Below zero only when it reverses another charge.
+             */
+            amount: number;
+            currency: string;
+            description?: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description The month that it would have belonged to, had that not been closed or closing. */
+            late_of?: string | null;
+            /** Format: date-time */
+            occurred_at: string;
+            /** @description The month that it belongs to, such as `2026-10`. */
+            period: string;
+            /** @description It stands in its month's statement, or will in the instant in which that is closed. */
+            processed: boolean;
+            /**
+             * Format: uuid
+             * @description The approved request that it comes from.
+             */
+            request_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The charge that it takes back.
+             */
+            reverses?: string | null;
+            /**
+             * Format: int64
+             * @description Counts the changes, from 1. Send it back with a correction.
+             */
+            version: number;
+        };
+        /**
+         * @description The whole charge anew.
+         * @example {
+         *       "amount": 46800,
+         *       "currency": "JPY",
+         *       "description": "大阪出張",
+         *       "occurred_at": "2026-10-31T14:59:59Z",
+         *       "version": 1
+         *     }
+         */
+        ChargeContent: {
+            /**
+             * Format: int64
+             * @description In the currency's minor unit. Below zero only when it reverses another charge.
+             */
+            amount: number;
+            /** @description An active ISO 4217 code in capitals. */
+            currency: string;
+            /** @description Paragraphs: no control characters but TAB and LF. */
+            description: string | null;
+            /**
+             * Format: date-time
+             * @description When the money was spent: it decides the month. At most a day in the future.
+             */
+            occurred_at: string;
+            /**
+             * Format: int64
+             * @description The version that the author saw.
+             */
+            version: number;
+        };
+        /** @description A page of a list. */
+        ChargePage: {
+            items: components["schemas"]["Charge"][];
+            /** @description Send it as `cursor`, with the same filters, for the next page. Null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A closed month. */
+        ClosedMonth: {
+            /** Format: date-time */
+            closed_at: string;
+            period: string;
+            totals: components["schemas"]["Total"][];
+        };
+        /** @description A confirmed row of a closed month. It never changes. */
+        ConfirmedCharge: {
+            /** Format: int64 */
+            amount: number;
+            /** Format: uuid */
+            charge_id: string;
+            currency: string;
+            description?: string | null;
+            /** Format: date-time */
+            occurred_at: string;
+            /**
+             * Format: uuid
+             * @description The approved request that it comes from.
+             */
+            request_id?: string | null;
+        };
         /** @description How many requests there are, per view and status, zeros included: as many as a walk through the list shows. */
         Counts: {
             /** @description Those that the caller may see. */
@@ -770,6 +994,29 @@ export interface components {
             /** @description Send it as `cursor`, with the same filters, for the next page. Null on the last page. */
             next_cursor: string | null;
         };
+        /**
+         * @description `created`: a new charge. `exists`: the very charge was there already. `refused`: nothing was done.
+         * @enum {string}
+         */
+        ImportResult: "created" | "exists" | "refused";
+        /** @description What became of an import: one item for each row, in order. */
+        Imported: {
+            items: components["schemas"]["ImportedRow"][];
+        };
+        /** @description What became of one row. */
+        ImportedRow: {
+            code?: components["schemas"]["RowFault"] | null;
+            /**
+             * Format: uuid
+             * @description Null: the row has none that could be read.
+             */
+            id?: string | null;
+            /** @description The month that it would have belonged to, had that not been closed or closing. */
+            late_of?: string | null;
+            /** @description The month that the charge belongs to; null when it was refused. */
+            period?: string | null;
+            result: components["schemas"]["ImportResult"];
+        };
         /** @description What waits for a decision of the caller: only pending requests do. */
         InboxCount: {
             /** Format: int64 */
@@ -824,6 +1071,11 @@ export interface components {
             /** @description What the administrator was given, 128 hexadecimal digits. */
             token: string;
         };
+        /**
+         * @description How a request's processing stands.
+         * @enum {string}
+         */
+        JobState: "not_started" | "waiting" | "running" | "succeeded" | "failed";
         /** @description The caller. */
         Me: {
             /** @description Every organization that the caller is or was a member of; empty for an unknown person. */
@@ -902,6 +1154,44 @@ export interface components {
             /** @description An IANA name, such as `Asia/Tokyo`. */
             time_zone: string;
         };
+        /**
+         * @description A charge.
+         * @example {
+         *       "amount": 48600,
+         *       "currency": "JPY",
+         *       "description": "大阪出張",
+         *       "id": "0197c0de-0000-7000-8000-00000000c001",
+         *       "occurred_at": "2026-10-31T14:59:59Z"
+         *     }
+         */
+        NewCharge: {
+            /**
+             * Format: int64
+             * @description In the currency's minor unit. Below zero only when it reverses another charge.
+             */
+            amount: number;
+            /** @description An active ISO 4217 code in capitals. */
+            currency: string;
+            /** @description Paragraphs: no control characters but TAB and LF. */
+            description?: string | null;
+            /**
+             * Format: uuid
+             * @description Made by the client: the same charge sent again is not made twice.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the money was spent: it decides the month. At most a day in the future.
+             */
+            occurred_at: string;
+            /**
+             * Format: uuid
+             * @description A confirmed charge that this one takes back: the same currency, exactly the opposite amount, once.
+             */
+            reverses?: string | null;
+        };
+        /** @description One charge, or a list of them. */
+        NewCharges: components["schemas"]["NewCharge"] | components["schemas"]["NewCharge"][];
         /**
          * @description The membership that is offered.
          * @example {
@@ -1044,6 +1334,41 @@ export interface components {
             /** @description `urn:ringi:problem:` and the code. */
             type: string;
         };
+        /** @description How a request's processing stands. */
+        Processing: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            acquired_at: string | null;
+            /**
+             * Format: int32
+             * @description How often the outside system was asked, or was about to be.
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When another process takes over, unless the holder is heard of again.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description The holder's last sign of life.
+             */
+            heartbeat_at: string | null;
+            /** @description While it is `running`: who is at it, as host, process and a number. For people only. */
+            holder: string | null;
+            /** @description What went wrong last, since it was last started. */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description While it is `waiting`: when it is due.
+             */
+            next_attempt_at: string | null;
+            /** @description What the outside system answered: any JSON. */
+            result: unknown;
+            state: components["schemas"]["JobState"];
+        };
         /** @description A request, as the caller sees it. */
         Request: {
             /** @description What this very caller could do now: a write with the present version and good input would be accepted. */
@@ -1158,6 +1483,11 @@ export interface components {
             version: number;
         };
         /**
+         * @description Why a row of an import was refused.
+         * @enum {string}
+         */
+        RowFault: "amount_invalid" | "charge_conflict" | "currency_unknown" | "date_invalid" | "description_invalid" | "id_invalid" | "reversal_invalid" | "unknown_field";
+        /**
          * @description Which version the author saw.
          * @example {
          *       "version": 2
@@ -1225,11 +1555,57 @@ export interface components {
             /** @description Separated by spaces. */
             scope: string;
         };
+        /** @description What a start answers. */
+        Started: {
+            /**
+             * Format: int32
+             * @description How often the outside system was asked before.
+             */
+            attempts: number;
+            /** @description True for the one call that moved it out of `not_started` or `failed`. */
+            started: boolean;
+            state: components["schemas"]["JobState"];
+        };
+        /** @description A page of a closed month's statement. */
+        Statement: {
+            /** Format: date-time */
+            closed_at: string;
+            /** @description In the order of what happened. */
+            items: components["schemas"]["ConfirmedCharge"][];
+            /** @description Send it as `cursor` for the next page. Null on the last page. */
+            next_cursor: string | null;
+            period: string;
+            /** @description Of the whole month. */
+            totals: components["schemas"]["Total"][];
+        };
+        /** @description Every month, newest first, as of one moment. */
+        Statements: {
+            /** @description Closed months. */
+            months: components["schemas"]["ClosedMonth"][];
+            /** @description Months with charges that are not closed. */
+            upcoming: components["schemas"]["Upcoming"][];
+        };
         /**
          * @description The statuses of a request.
          * @enum {string}
          */
         Status: "draft" | "pending" | "approved" | "rejected" | "returned" | "withdrawn";
+        /** @description The sum of one currency. */
+        Total: {
+            /**
+             * Format: int64
+             * @description How many charges it is of.
+             */
+            count: number;
+            currency: string;
+            /** @description A decimal integer in the currency's minor unit. Text, since a sum can be larger than a number in JavaScript. */
+            total: string;
+        };
+        /** @description A month that is not closed. */
+        Upcoming: {
+            period: string;
+            totals: components["schemas"]["Total"][];
+        };
         /** @description What a verification has found. */
         Verified: {
             /**
@@ -1345,6 +1721,27 @@ export interface components {
         };
         /**
          * @description - `idempotency_in_progress`: The first call with this key is still under way.
+         *     - `charge_changed`: Somebody corrected the charge since you looked.
+         *     - `period_closed`: The charge's month is closed, or is being closed.
+         */
+        "idempotency_in_progress.charge_changed.period_closed": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "idempotency_in_progress" | "charge_changed" | "period_closed";
+                    current?: components["schemas"]["Charge"];
+                    /** @constant */
+                    status?: 409;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: The first call with this key is still under way.
          *     - `invitation_not_open`: The invitation was used, revoked, or its time is over.
          */
         "idempotency_in_progress.invitation_not_open": {
@@ -1448,6 +1845,47 @@ export interface components {
                     code?: "invalid_query" | "invalid_path";
                     /** @constant */
                     status?: 400;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `invalid_transition`: How it stands does not allow this action.
+         *     - `idempotency_in_progress`: The first call with this key is still under way.
+         */
+        "invalid_transition.idempotency_in_progress": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "invalid_transition" | "idempotency_in_progress";
+                    current?: components["schemas"]["Current"];
+                    /** @constant */
+                    status?: 409;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `invalid_transition`: How it stands does not allow this action.
+         *     - `idempotency_in_progress`: The first call with this key is still under way.
+         *     - `processing_not_configured`: There is no outside system to ask.
+         */
+        "invalid_transition.idempotency_in_progress.processing_not_configured": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "invalid_transition" | "idempotency_in_progress" | "processing_not_configured";
+                    current?: components["schemas"]["Current"];
+                    /** @constant */
+                    status?: 409;
                 } & components["schemas"]["Problem"];
             };
         };
@@ -1636,7 +2074,7 @@ export interface components {
         };
         /**
          * @description - `request_changed`: Somebody changed the request since you looked.
-         *     - `invalid_transition`: The request's status does not allow this action.
+         *     - `invalid_transition`: How it stands does not allow this action.
          *     - `idempotency_in_progress`: The first call with this key is still under way.
          */
         "request_changed.invalid_transition.idempotency_in_progress": {
@@ -1767,11 +2205,13 @@ export interface components {
         /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
         "X-Request-Id": string;
         /** @description Only this action. */
-        action: "walk" | "export" | "add" | "change" | "pseudonymize" | "invite" | "revoke_invitation" | "accept_invitation" | "create" | "edit" | "submit" | "approve" | "reject" | "send_back" | "withdraw";
+        action: "walk" | "export" | "start" | "block" | "exclude" | "close" | "correct" | "start" | "succeed" | "fail" | "cancel" | "add" | "change" | "pseudonymize" | "invite" | "revoke_invitation" | "accept_invitation" | "create" | "edit" | "submit" | "approve" | "reject" | "send_back" | "withdraw";
         /** @description Only what this person did. */
         actor_id: string;
         /** @description Only those of this applicant. */
         applicant_id: string;
+        /** @description The charge. */
+        charge: string;
         /** @description The `next_cursor` of the page before, under the same filters. */
         cursor: string;
         /** @description Only what occurred at this time or later; from 1970 to 2199. */
@@ -1786,6 +2226,12 @@ export interface components {
         limit: number;
         /** @description The organization. */
         org: string;
+        /** @description The month, such as `2026-10`. */
+        period: string;
+        /** @description Only this month's. */
+        period_filter: string;
+        /** @description Only those that stand in their month's statement, or will in the instant in which it is closed; or only the others. */
+        processed: boolean;
         /** @description Only those with this text in title or description, without regard to case. Literal: `%` and `_` are characters. */
         q: string;
         /** @description Only what happened to this request. */
@@ -1828,6 +2274,11 @@ export interface components {
 }
 export type Action = components['schemas']['Action'];
 export type Break = components['schemas']['Break'];
+export type Charge = components['schemas']['Charge'];
+export type ChargeContent = components['schemas']['ChargeContent'];
+export type ChargePage = components['schemas']['ChargePage'];
+export type ClosedMonth = components['schemas']['ClosedMonth'];
+export type ConfirmedCharge = components['schemas']['ConfirmedCharge'];
 export type Counts = components['schemas']['Counts'];
 export type CountsByStatus = components['schemas']['CountsByStatus'];
 export type Current = components['schemas']['Current'];
@@ -1838,16 +2289,22 @@ export type EligibleAction = components['schemas']['EligibleAction'];
 export type Health = components['schemas']['Health'];
 export type HistoryEntry = components['schemas']['HistoryEntry'];
 export type HistoryPage = components['schemas']['HistoryPage'];
+export type ImportResult = components['schemas']['ImportResult'];
+export type Imported = components['schemas']['Imported'];
+export type ImportedRow = components['schemas']['ImportedRow'];
 export type InboxCount = components['schemas']['InboxCount'];
 export type Invitation = components['schemas']['Invitation'];
 export type InvitationPage = components['schemas']['InvitationPage'];
 export type InvitationState = components['schemas']['InvitationState'];
 export type InvitationToken = components['schemas']['InvitationToken'];
+export type JobState = components['schemas']['JobState'];
 export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberChange = components['schemas']['MemberChange'];
 export type MemberPage = components['schemas']['MemberPage'];
 export type Membership = components['schemas']['Membership'];
+export type NewCharge = components['schemas']['NewCharge'];
+export type NewCharges = components['schemas']['NewCharges'];
 export type NewInvitation = components['schemas']['NewInvitation'];
 export type NewMember = components['schemas']['NewMember'];
 export type NewRequest = components['schemas']['NewRequest'];
@@ -1856,17 +2313,24 @@ export type OrganizationHistoryEntry = components['schemas']['OrganizationHistor
 export type OrganizationHistoryPage = components['schemas']['OrganizationHistoryPage'];
 export type Person = components['schemas']['Person'];
 export type Problem = components['schemas']['Problem'];
+export type Processing = components['schemas']['Processing'];
 export type Request = components['schemas']['Request'];
 export type RequestContent = components['schemas']['RequestContent'];
 export type RequestPage = components['schemas']['RequestPage'];
 export type RequestVersion = components['schemas']['RequestVersion'];
+export type RowFault = components['schemas']['RowFault'];
 export type Seen = components['schemas']['Seen'];
 export type SeenAndNeededReason = components['schemas']['SeenAndNeededReason'];
 export type SeenAndReason = components['schemas']['SeenAndReason'];
 export type SignIn = components['schemas']['SignIn'];
 export type SignInPerson = components['schemas']['SignInPerson'];
 export type SignInProvider = components['schemas']['SignInProvider'];
+export type Started = components['schemas']['Started'];
+export type Statement = components['schemas']['Statement'];
+export type Statements = components['schemas']['Statements'];
 export type Status = components['schemas']['Status'];
+export type Total = components['schemas']['Total'];
+export type Upcoming = components['schemas']['Upcoming'];
 export type Verified = components['schemas']['Verified'];
 export type Violation = components['schemas']['Violation'];
 export type WaitingFor = components['schemas']['WaitingFor'];
@@ -1875,12 +2339,15 @@ export type ResponseBusy = components['responses']['busy'];
 export type ResponseBusyOutcomeUnknown = components['responses']['busy.outcome_unknown'];
 export type ResponseIdempotencyInProgress = components['responses']['idempotency_in_progress'];
 export type ResponseIdempotencyInProgressAlreadyAMember = components['responses']['idempotency_in_progress.already_a_member'];
+export type ResponseIdempotencyInProgressChargeChangedPeriodClosed = components['responses']['idempotency_in_progress.charge_changed.period_closed'];
 export type ResponseIdempotencyInProgressInvitationNotOpen = components['responses']['idempotency_in_progress.invitation_not_open'];
 export type ResponseIdempotencyInProgressInvitationNotOpenAlreadyAMember = components['responses']['idempotency_in_progress.invitation_not_open.already_a_member'];
 export type ResponseIdempotencyInProgressLastAdminMemberChanged = components['responses']['idempotency_in_progress.last_admin.member_changed'];
 export type ResponseInternal = components['responses']['internal'];
 export type ResponseInvalidQuery = components['responses']['invalid_query'];
 export type ResponseInvalidQueryInvalidPath = components['responses']['invalid_query.invalid_path'];
+export type ResponseInvalidTransitionIdempotencyInProgress = components['responses']['invalid_transition.idempotency_in_progress'];
+export type ResponseInvalidTransitionIdempotencyInProgressProcessingNotConfigured = components['responses']['invalid_transition.idempotency_in_progress.processing_not_configured'];
 export type ResponseMalformedJson = components['responses']['malformed_json'];
 export type ResponseMalformedJsonInvalidQueryInvalidIdempotencyKey = components['responses']['malformed_json.invalid_query.invalid_idempotency_key'];
 export type ResponseMalformedJsonInvalidQueryInvalidPathInvalidIdempotencyKey = components['responses']['malformed_json.invalid_query.invalid_path.invalid_idempotency_key'];
@@ -1905,6 +2372,7 @@ export type ParameterXRequestId = components['parameters']['X-Request-Id'];
 export type ParameterAction = components['parameters']['action'];
 export type ParameterActorId = components['parameters']['actor_id'];
 export type ParameterApplicantId = components['parameters']['applicant_id'];
+export type ParameterCharge = components['parameters']['charge'];
 export type ParameterCursor = components['parameters']['cursor'];
 export type ParameterFrom = components['parameters']['from'];
 export type ParameterId = components['parameters']['id'];
@@ -1912,6 +2380,9 @@ export type ParameterInvitation = components['parameters']['invitation'];
 export type ParameterKind = components['parameters']['kind'];
 export type ParameterLimit = components['parameters']['limit'];
 export type ParameterOrg = components['parameters']['org'];
+export type ParameterPeriod = components['parameters']['period'];
+export type ParameterPeriodFilter = components['parameters']['period_filter'];
+export type ParameterProcessed = components['parameters']['processed'];
 export type ParameterQ = components['parameters']['q'];
 export type ParameterRequestId = components['parameters']['request_id'];
 export type ParameterStatus = components['parameters']['status'];
@@ -2032,6 +2503,196 @@ export interface operations {
             405: components["responses"]["method_not_allowed"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
+        };
+    };
+    listCharges: {
+        parameters: {
+            query?: {
+                /** @description Only this month's. */
+                period?: components["parameters"]["period_filter"];
+                /** @description Only those that stand in their month's statement, or will in the instant in which it is closed; or only the others. */
+                processed?: components["parameters"]["processed"];
+                /** @description How many items at most. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `next_cursor` of the page before, under the same filters. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChargePage"];
+                };
+            };
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    importCharges: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCharges"];
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description All are there now. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            /** @description Some rows were refused. */
+            207: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    getCharge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` that the caller has: 304 when it is still the same. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The charge. */
+                charge: components["parameters"]["charge"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Charge"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    correctCharge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The charge. */
+                charge: components["parameters"]["charge"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChargeContent"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Charge"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.charge_changed.period_closed"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
         };
     };
     inspectHistory: {
@@ -2907,6 +3568,150 @@ export interface operations {
             503: components["responses"]["busy"];
         };
     };
+    getProcessing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The request. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Processing"];
+                };
+            };
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    startProcessing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The request. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description Begun or done before. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Started"];
+                };
+            };
+            /** @description Begun by this call. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Started"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["invalid_transition.idempotency_in_progress.processing_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    cancelProcessing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The request. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Processing"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["invalid_transition.idempotency_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
     rejectRequest: {
         parameters: {
             query?: never;
@@ -3143,6 +3948,89 @@ export interface operations {
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    listStatements: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` that the caller has: 304 when it is still the same. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statements"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    getStatement: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `next_cursor` of the page before, under the same filters. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The month, such as `2026-10`. */
+                period: components["parameters"]["period"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, or the whole selection. */
+            200: {
+                headers: {
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statement"];
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
         };
     };
     getSignIn: {

@@ -133,7 +133,15 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
                 &with(&content, "version", json!(1)),
             ),
         ),
-        ("DemoPerson", body("Somebody of the demo.", &["user_id"], &[("user_id", user.clone())], &json!({"user_id": user_example}))),
+        (
+            "DemoPerson",
+            body(
+                "Somebody of the demo.",
+                &["user_id"],
+                &[("user_id", user.clone())],
+                &json!({"user_id": user_example}),
+            ),
+        ),
         ("Seen", body("Which version the author saw.", &["version"], &[("version", version.clone())], &seen)),
         (
             "SeenAndReason",

@@ -143,7 +143,13 @@ async fn every_documented_operation_is_served_and_asks_for_a_token_unless_it_is_
         let answer = Answer::of(app.http.request(method.parse().unwrap(), url)).await;
         let public = operation["security"] == json!([]);
         // No demo was asked for here: signing in to it is not there.
-        let expected = if path.ends_with("/sign-in/demo") { 404 } else if public { 200 } else { 401 };
+        let expected = if path.ends_with("/sign-in/demo") {
+            404
+        } else if public {
+            200
+        } else {
+            401
+        };
         assert_eq!(answer.status, expected, "{method} {path}: {}", answer.text);
         held(&document, &method, &path, &answer);
     }
