@@ -17,7 +17,9 @@
 mod cluster;
 mod data;
 mod http;
+mod jobs;
 mod load;
+mod outside;
 mod parts;
 mod pgbench;
 mod serve;
@@ -32,12 +34,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 use summary::Summary;
 
-const PARTS: [&str; 5] = ["approve", "latency", "hot", "reads", "memory"];
+const PARTS: [&str; 6] = ["approve", "latency", "hot", "reads", "memory", "lease"];
 
-const USAGE: &str = "parts: approve latency hot reads memory (all of them when none is named)
+const USAGE: &str = "parts: approve latency hot reads memory lease (all of them when none is named)
   --seconds N   how long each measurement takes (10)
   --pairs N     how many interleaved rounds (3)
-  --arms A,B    with approve: only these of ringi same_sql textbook django fastify
   --clients N   connections of the generator, of pgbench and of the product (16)
   --smoke       small and without fsync: shows that the bench works, measures nothing
   --peers       with --smoke: try the peers, too, which needs the network once";
@@ -55,9 +56,9 @@ pub struct Options {
     pub clients: usize,
     pub pending: Shape,
     pub reads: Shape,
+    /// Requests whose jobs are done.
+    pub jobs: Shape,
     parts: Vec<String>,
-    /// Those that take part in comparisons; empty: all.
-    arms: Vec<String>,
 }
 
 impl Options {
@@ -73,17 +74,12 @@ impl Options {
             clients: 16,
             pending: Shape { organizations: 100, requests: 100_000, all_pending: true },
             reads: Shape { organizations: 100, requests: 1_000_000, all_pending: false },
+            jobs: Shape { organizations: 100, requests: 8_000, all_pending: true },
             parts: Vec::new(),
-            arms: Vec::new(),
         };
         let (mut smoke, mut unknown) = (false, Vec::new());
         let mut arguments = arguments;
         while let Some(argument) = arguments.next() {
-            if argument == "--arms" {
-                let names = arguments.next().ok_or_else(|| format!("--arms needs names\n{USAGE}"))?;
-                options.arms = names.split(',').map(str::to_owned).collect();
-                continue;
-            }
             let mut value = || {
                 let value = arguments.next().and_then(|text| text.parse::<usize>().ok()).filter(|n| *n > 0);
                 value.ok_or_else(|| format!("{argument} needs a number\n{USAGE}"))
@@ -115,15 +111,10 @@ impl Options {
             options.pairs = 1;
             options.clients = 4;
             options.pending = Shape { organizations: 4, requests: 8_000, all_pending: true };
+            options.jobs = Shape { organizations: 4, requests: 400, all_pending: true };
             options.reads = Shape { organizations: 4, requests: 2_000, all_pending: false };
         }
         Ok(Some(options))
-    }
-
-    /// True when this arm takes part.
-    #[must_use]
-    pub fn compares(&self, arm: &str) -> bool {
-        self.arms.is_empty() || self.arms.iter().any(|wanted| wanted == arm)
     }
 
     fn wants(&self, part: &str) -> bool {
@@ -169,8 +160,11 @@ async fn measure(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
     if options.smoke {
         println!("A smoke run: the figures mean nothing.");
     }
-    if PARTS.iter().any(|part| *part != "reads" && options.wants(part)) {
+    if PARTS.iter().any(|part| !matches!(*part, "reads" | "lease") && options.wants(part)) {
         data::make(cluster, "pending", options.pending).await?;
+    }
+    if options.wants("lease") {
+        data::make(cluster, "jobs", options.jobs).await?;
     }
     if options.wants("reads") {
         data::make(cluster, "reads", options.reads).await?;
@@ -182,6 +176,7 @@ async fn measure(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
             "approve" => parts::approve::run(options, cluster, summary).await,
             "latency" => parts::latency::run(options, cluster, summary).await,
             "hot" => parts::hot::run(options, cluster, summary).await,
+            "lease" => parts::lease::run(options, cluster, summary).await,
             "reads" => parts::reads::run(options, cluster, summary).await,
             _ => parts::memory::run(options, cluster, summary).await,
         }

@@ -55,6 +55,11 @@ impl Server {
         Some(kib / 1024.0)
     }
 
+    /// kill -9.
+    pub async fn kill(mut self) {
+        drop(self.child.kill().await);
+    }
+
     /// Asks it to stop, and waits.
     pub async fn stop(mut self) {
         let pid = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
@@ -73,7 +78,7 @@ fn free_address() -> Result<String, String> {
     address.map(|address| address.to_string()).map_err(|error| error.to_string())
 }
 
-fn log(cluster: &Cluster, name: &str) -> Result<Stdio, String> {
+pub fn log(cluster: &Cluster, name: &str) -> Result<Stdio, String> {
     let path = cluster.dir.join(name);
     let file = OpenOptions::new().create(true).append(true).open(&path);
     file.map(Stdio::from).map_err(|error| format!("{}: {error}", path.display()))
@@ -85,10 +90,21 @@ pub async fn ringi(cluster: &Cluster, database: &str, writers: usize) -> Result<
 }
 
 pub async fn ringi_at(cluster: &Cluster, url: &str, writers: usize) -> Result<Server, String> {
+    ringi_with(cluster, url, writers, &["serve"], &[]).await
+}
+
+/// The same with other arguments and settings.
+pub async fn ringi_with(
+    cluster: &Cluster,
+    url: &str,
+    writers: usize,
+    arguments: &[&str],
+    settings: &[(&str, String)],
+) -> Result<Server, String> {
     let address = free_address()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_ringi"));
     command
-        .arg("serve")
+        .args(arguments)
         .env_clear()
         // A .env of the checkout must not decide.
         .current_dir("/")
@@ -98,6 +114,7 @@ pub async fn ringi_at(cluster: &Cluster, url: &str, writers: usize) -> Result<Se
         .env("RINGI__DATABASE__MAX_CONNECTIONS", writers.to_string())
         .env("RINGI__LOG__FORMAT", "json")
         .env("RINGI__LOG__FILTER", "warn")
+        .envs(settings.iter().map(|(name, value)| (*name, value.as_str())))
         .stdout(Stdio::null())
         .stderr(log(cluster, "ringi.log")?);
     Server::start("ringi", command, address).await
@@ -108,6 +125,10 @@ pub async fn ringi_at(cluster: &Cluster, url: &str, writers: usize) -> Result<Se
 pub enum Peer {
     Django,
     Fastify,
+    /// graphile-worker and pg-boss.
+    NodeJobs,
+    /// `PgQueuer` and Procrastinate.
+    PythonJobs,
 }
 
 impl Peer {
@@ -115,20 +136,23 @@ impl Peer {
         match self {
             Self::Django => "django",
             Self::Fastify => "fastify",
+            Self::NodeJobs => "node-jobs",
+            Self::PythonJobs => "python-jobs",
         }
     }
 
-    fn source(self) -> std::path::PathBuf {
+    const fn is_python(self) -> bool {
+        matches!(self, Self::Django | Self::PythonJobs)
+    }
+
+    pub fn source(self) -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/peers").join(self.name())
     }
 
     /// Installs it, unless what is there is what is pinned. The error says why it can't be had.
     pub async fn install(self, cluster: &Cluster) -> Result<(), String> {
-        let (source, dir) = (self.source(), cluster.dir.join("peers").join(self.name()));
-        let pins = match self {
-            Self::Django => "requirements.txt",
-            Self::Fastify => "package-lock.json",
-        };
+        let (source, dir) = (self.source(), self.dir(cluster));
+        let pins = if self.is_python() { "requirements.txt" } else { "package-lock.json" };
         let io = |error: std::io::Error| format!("{}: {error}", dir.display());
         let stamp = dir.join("installed");
         let wanted = std::fs::read(source.join(pins)).map_err(io)?;
@@ -137,43 +161,42 @@ impl Peer {
         }
         std::fs::create_dir_all(&dir).map_err(io)?;
         println!("  installing {} ...", self.name());
-        match self {
-            Self::Django => {
-                run(Command::new("python3").args(["-m", "venv"]).arg(dir.join("venv"))).await?;
-                let pip = dir.join("venv/bin/pip");
-                run(Command::new(pip).args(["install", "--quiet", "--requirement"]).arg(source.join(pins))).await?;
+        if self.is_python() {
+            run(Command::new("python3").args(["-m", "venv"]).arg(dir.join("venv"))).await?;
+            let pip = dir.join("venv/bin/pip");
+            run(Command::new(pip).args(["install", "--quiet", "--requirement"]).arg(source.join(pins))).await?;
+        } else {
+            for file in ["package.json", pins] {
+                std::fs::copy(source.join(file), dir.join(file)).map_err(io)?;
             }
-            Self::Fastify => {
-                for file in ["package.json", pins] {
-                    std::fs::copy(source.join(file), dir.join(file)).map_err(io)?;
-                }
-                let arguments = ["ci", "--no-audit", "--no-fund", "--silent"];
-                run(Command::new("npm").args(arguments).current_dir(&dir)).await?;
-            }
+            let arguments = ["ci", "--no-audit", "--no-fund", "--silent"];
+            run(Command::new("npm").args(arguments).current_dir(&dir)).await?;
         }
         std::fs::write(&stamp, wanted).map_err(io)
     }
 
+    /// Where it is installed.
+    pub fn dir(self, cluster: &Cluster) -> std::path::PathBuf {
+        cluster.dir.join("peers").join(self.name())
+    }
+
     pub async fn start(self, cluster: &Cluster, database: &str) -> Result<Server, String> {
         let address = free_address()?;
-        let dir = cluster.dir.join("peers").join(self.name());
-        let mut command = match self {
-            Self::Django => {
-                let mut command = Command::new(dir.join("venv/bin/gunicorn"));
-                command
-                    .args(["--workers", "2", "--worker-class", "gthread", "--threads", "8", "--keep-alive", "75"])
-                    .args(["--log-level", "warning", "--bind", &address, "--chdir"])
-                    .arg(self.source())
-                    .arg("peer:application");
-                command
-            }
-            Self::Fastify => {
-                // Modules are looked for beside the script.
-                std::fs::copy(self.source().join("peer.js"), dir.join("peer.js")).map_err(|error| error.to_string())?;
-                let mut command = Command::new("node");
-                command.arg(dir.join("peer.js"));
-                command
-            }
+        let dir = self.dir(cluster);
+        let mut command = if self.is_python() {
+            let mut command = Command::new(dir.join("venv/bin/gunicorn"));
+            command
+                .args(["--workers", "2", "--worker-class", "gthread", "--threads", "8", "--keep-alive", "75"])
+                .args(["--log-level", "warning", "--bind", &address, "--chdir"])
+                .arg(self.source())
+                .arg("peer:application");
+            command
+        } else {
+            // Modules are looked for beside the script.
+            std::fs::copy(self.source().join("peer.js"), dir.join("peer.js")).map_err(|error| error.to_string())?;
+            let mut command = Command::new("node");
+            command.arg(dir.join("peer.js"));
+            command
         };
         command
             .env("NODE_ENV", "production")
@@ -190,7 +213,7 @@ impl Peer {
     }
 }
 
-async fn run(command: &mut Command) -> Result<(), String> {
+pub async fn run(command: &mut Command) -> Result<(), String> {
     let name = command.as_std().get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output().await.map_err(|error| format!("{name}: {error}"))?;
     if output.status.success() {

@@ -1,6 +1,5 @@
 //! How work begins and ends: detached use cases, and the signals that ask for a stop.
 
-use futures_util::FutureExt;
 use std::future::Future;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -27,22 +26,16 @@ impl Runner {
     }
 
     /// Runs `work` as a task. `None` when it panicked.
-    ///
-    /// Begins at once, and not an `async fn`: a use case is some kilobytes, which would be copied into the future, too.
-    pub fn run<T, F>(&self, work: F) -> impl Future<Output = Option<T>> + use<T, F>
-    where
-        T: Send + 'static,
-        F: Future<Output = T> + Send + 'static,
-    {
+    pub async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Option<T> {
         let task = self.tasks.spawn_on(work.in_current_span(), &self.runtime);
-        task.map(|ended| match ended {
+        match task.await {
             Ok(value) => Some(value),
             Err(error) => {
                 metrics::counter!("ringi_panics_total").increment(1);
                 tracing::error!(%error, "a use case did not end");
                 None
             }
-        })
+        }
     }
 
     /// Runs `work` as a task that nobody waits for, but that a stop of the process lets finish.

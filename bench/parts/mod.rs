@@ -3,6 +3,7 @@
 pub mod approve;
 pub mod hot;
 pub mod latency;
+pub mod lease;
 pub mod memory;
 pub mod reads;
 

@@ -15,7 +15,6 @@ use crate::transaction::{Call, Viewer};
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
-use futures_util::FutureExt;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -106,18 +105,18 @@ impl State {
     }
 
     /// Runs a use case to its end, whether or not its client still waits.
-    pub(super) fn run<T, E, F>(&self, use_case: F) -> impl Future<Output = Result<T, Problem>> + use<T, E, F>
+    pub(super) async fn run<T, E, F>(&self, use_case: F) -> Result<T, Problem>
     where
         T: Send + 'static,
         E: Send + 'static,
         Problem: From<E>,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        self.runner.run(use_case).map(|ended| match ended {
+        match self.runner.run(use_case).await {
             Some(result) => result.map_err(Problem::from),
             // It panicked; the panic is in the log.
             None => Err(Problem::internal()),
-        })
+        }
     }
 }
 

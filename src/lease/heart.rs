@@ -12,8 +12,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// How long new leases are gathered for their first heartbeat: many are taken at once.
-const GATHER: Duration = Duration::from_millis(10);
 /// Nothing is due: look again after this.
 const IDLE: Duration = Duration::from_hours(1);
 
@@ -101,7 +99,7 @@ impl Drop for Paused<'_> {
         if let Some(entry) = shared.kept().get_mut(&self.lease.ticket.token) {
             entry.paused = false;
             // It tells soon whether the lease is still there.
-            entry.first_due.get_or_insert(Instant::now() + GATHER);
+            entry.first_due.get_or_insert(Instant::now() + shared.soon());
             shared.wake.notify_one();
         }
     }
@@ -174,7 +172,7 @@ impl Heart {
         let entry = Entry {
             ticket: lease.ticket.clone(),
             heard: asked,
-            first_due: Some(Instant::now() + GATHER),
+            first_due: Some(Instant::now() + self.shared.soon()),
             under_way: false,
             paused: false,
             lost: lease.lost.clone(),
@@ -270,6 +268,12 @@ impl Shared {
     /// Jittered, so that processes that began together do not beat together; never longer than the interval.
     fn pause_between(&self) -> Duration {
         self.timing.interval.mul_f64(0.9 + 0.1 * fastrand::f64())
+    }
+
+    /// After which time a new lease beats first. Not at once: its row was stamped after its lock was had, the local
+    /// deadline counts from before that, and most work is done sooner.
+    fn soon(&self) -> Duration {
+        self.timing.interval / 10
     }
 
     /// An error is not a loss: there is time for many tries before the local deadline.

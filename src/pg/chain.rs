@@ -61,10 +61,7 @@ impl PgSession {
         event: Option<&Event>,
         kept: Option<Kept<'_>>,
     ) -> Result<(), StoreError> {
-        if !entry.kind.actions().contains(&entry.action) {
-            // Else nobody could ask for it: the filter knows exactly the listed ones.
-            return Err(StoreError::Internal(format!("`{}` is not listed in Kind::actions", entry.action).into()));
-        }
+        check_action(entry)?;
         let caller = kept.map(|kept| kept.call.user_id.0);
         let kept = KeptColumns::from(kept);
         let done = within(
@@ -112,4 +109,12 @@ impl PgSession {
         self.note(done)?;
         Ok(())
     }
+}
+
+/// Refuses an action that is not listed: the filter knows exactly the listed ones, so nobody could ask for it.
+pub(super) fn check_action(entry: &SubjectEntry) -> Result<(), StoreError> {
+    if entry.kind.actions().contains(&entry.action) {
+        return Ok(());
+    }
+    Err(StoreError::Internal(format!("`{}` is not listed in Kind::actions", entry.action).into()))
 }

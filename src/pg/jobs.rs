@@ -5,7 +5,7 @@ use super::leases::refused;
 use super::processing::job;
 use super::reads::{PgReads, reading};
 use super::session::{PgSession, PgStore};
-use crate::domain::history::{ChainHead, Hash};
+use crate::domain::history::{ChainHead, HASH_FORMAT, Hash};
 use crate::domain::ids::{OrganizationId, RequestId, UserId};
 use crate::domain::job::{Job, JobState, Order};
 use crate::domain::lease::{Fence, Target, TargetKind, Ticket};
@@ -28,19 +28,6 @@ impl PgJobs {
     #[must_use]
     pub const fn new(on: PgReads, store: PgStore) -> Self {
         Self { on, store }
-    }
-
-    async fn give_back(&self, organization: OrganizationId, claimed: &[Claimed]) -> Result<(), StoreError> {
-        let unwanted = claimed.iter().filter(|claimed| claimed.work.is_none());
-        let tokens: Vec<Uuid> = unwanted.map(|claimed| claimed.grant.token).collect();
-        if !tokens.is_empty() {
-            reading!(self.on, connection => query!(
-                "DELETE FROM job_lease WHERE organization_id = $1 AND kind = 'job' AND lease_token = ANY($2)",
-                organization.0,
-                &tokens,
-            ).execute(connection));
-        }
-        Ok(())
     }
 }
 
@@ -135,8 +122,7 @@ impl JobQueue for PgJobs {
             timeout.as_secs_f64(),
             &Hash::START.0[..],
         ).fetch_all(connection));
-        let claimed: Result<Vec<Claimed>, StoreError> = rows
-            .into_iter()
+        rows.into_iter()
             .map(|row| {
                 let grant = Grant {
                     token: row.lease_token,
@@ -165,11 +151,7 @@ impl JobQueue for PgJobs {
                 };
                 Ok(Claimed { target: Target::of(organization, TargetKind::Job, row.target_id), grant, work })
             })
-            .collect();
-        let mut claimed = claimed?;
-        self.give_back(organization, &claimed).await?;
-        claimed.retain(|claimed| claimed.work.is_some());
-        Ok(claimed)
+            .collect()
     }
 
     async fn open_save(&self) -> Result<PgSession, StoreError> {
@@ -264,6 +246,11 @@ impl SaveSession for PgSession {
 
     async fn finish(&mut self, done: &Finished<'_>) -> Result<(), StoreError> {
         let job = &done.verdict.job;
+        let row = done.entry;
+        if let Some(row) = row {
+            super::chain::check_action(&row.entry)?;
+        }
+        let (entry, event) = (row.map(|row| &row.entry), row.map(|row| &row.event));
         let written = within(
             self.answer_limit,
             query!(
@@ -279,6 +266,18 @@ impl SaveSession for PgSession {
                      ON CONFLICT (organization_id, request_id) DO UPDATE
                        SET data = excluded.data, lease_fence = excluded.lease_fence, saved_at = excluded.saved_at
                        WHERE job_result.lease_fence < excluded.lease_fence
+                   ), head AS (
+                     UPDATE history_head SET seq = $14, chain_hash = $15
+                     WHERE organization_id = $1 AND kind = 'job' AND subject_id = $2 AND $14::bigint IS NOT NULL
+                   ), history AS (
+                     INSERT INTO organization_history
+                       (organization_id, kind, subject_id, seq, actor_id, actor_name, action, reason, detail, occurred_at,
+                        hash_format, entry_hash)
+                     SELECT $1, 'job', $2, $14, $16::uuid, $17, $18, $19, $20, $5, $21, $15 WHERE $14::bigint IS NOT NULL
+                   ), event AS (
+                     INSERT INTO outbox_event
+                       (organization_id, subject_kind, subject_id, seq, event_type, payload, occurred_at)
+                     SELECT $1, 'job', $2, $14, $22, $23, $5 WHERE $14::bigint IS NOT NULL
                    )
                    UPDATE job SET state = $10, failures = $11, last_error = $12, next_try_at = $13,
                                   ended_at = CASE WHEN $13::timestamptz IS NULL THEN $5::timestamptz END
@@ -296,15 +295,22 @@ impl SaveSession for PgSession {
                 job.failures,
                 job.last_error,
                 done.verdict.next_try_at,
+                entry.map(|entry| entry.seq),
+                row.map(|row| &row.entry_hash.0[..]),
+                entry.and_then(|entry| entry.actor_id).map(|actor| actor.0),
+                entry.map(|entry| entry.actor_name.as_str()),
+                entry.map(|entry| entry.action),
+                entry.and_then(|entry| entry.reason.as_deref()),
+                entry.map(|entry| sqlx::types::Json(&entry.detail)) as _,
+                HASH_FORMAT,
+                event.map(|event| event.event_type.as_str()),
+                event.map(|event| sqlx::types::Json(&event.payload)) as _,
             )
             .execute(self.connection()?),
         )
         .await;
         if self.note(written)?.rows_affected() != 1 {
             return Err(StoreError::Internal("a job under its lease was not waiting".into()));
-        }
-        if let Some(row) = done.entry {
-            self.append(&row.entry, row.entry_hash, Some(&row.event), None).await?;
         }
         self.wakes_workers |= done.verdict.next_try_at.is_some();
         Ok(())

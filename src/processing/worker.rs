@@ -8,6 +8,7 @@ use crate::domain::job::{self, Outcome, Patience};
 use crate::domain::lease::MAX_TAKEOVERS;
 use crate::lease::{Lease, LeaseStore, Leases};
 use crate::transaction::{Session as _, StoreError};
+use futures_util::future::join_all;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -142,7 +143,7 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
         }
         // More than are needed, and some of them: processes that look at the same time shall not all want the same.
         let wanted = i64::try_from(free).unwrap_or(i64::MAX);
-        let mut due = self.queue.due(silence, wanted.saturating_mul(4)).await?;
+        let mut due = self.queue.due(silence, wanted.saturating_mul(8)).await?;
         if due.is_empty() {
             let next = self.queue.next_due(silence).await?.unwrap_or(self.settings.sweep_interval);
             return Ok(Some(next.min(self.settings.sweep_interval)));
@@ -154,20 +155,37 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
         for job in due {
             of_organizations.entry(job.organization_id).or_default().push(job.request_id);
         }
-        let mut taken = 0;
-        for (organization, requests) in of_organizations {
-            if closing.is_cancelled() {
-                break;
-            }
+        if closing.is_cancelled() {
+            return Ok(None);
+        }
+        // A claim is one organization's; those of several are made at once, so that they share their commits.
+        let claims = of_organizations.iter().map(|(organization, requests)| async {
             let asked = Instant::now();
-            for claimed in self.queue.claim(organization, &requests, self.leases.holder(), silence).await? {
-                let Ok(permit) = Arc::clone(slots).try_acquire_owned() else { break };
+            let claimed = self.queue.claim(*organization, requests, self.leases.holder(), silence).await;
+            claimed.map(|claimed| (asked, claimed))
+        });
+        let (mut taken, mut failed) = (0, None);
+        for claim in join_all(claims).await {
+            let (asked, claims) = match claim {
+                Ok(claim) => claim,
+                Err(error) => {
+                    failed = Some(error);
+                    continue;
+                }
+            };
+            for claimed in claims {
+                // At once: no more were asked for than there are slots.
+                let Ok(permit) = Arc::clone(slots).acquire_owned().await else { break };
                 let slot = Slot { permit: Some(permit), freed: Arc::clone(freed) };
                 let worker = Arc::clone(self);
-                let span = tracing::info_span!("job", organization = %organization, request = %claimed.target.id);
+                let (organization, request) = (claimed.target.organization_id, &claimed.target.id);
+                let span = tracing::info_span!("job", %organization, %request);
                 taken += 1;
                 jobs.spawn(async move { worker.run(claimed, asked, slot).await }.instrument(span));
             }
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         // Somebody else was faster with all of them: let him go on a little.
         if taken == 0 {
@@ -187,7 +205,7 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
             return;
         };
         if let Some(outcome) = self.attempt(&lease, &work).await {
-            self.save(&lease, &work, &outcome).await;
+            self.save(&lease, &work, outcome).await;
         } else {
             tracing::warn!(fence = lease.fence(), attempt = work.attempt, "the lease was lost: the work is dropped");
             metrics::counter!("ringi_jobs_attempts_total", "outcome" => "lost").increment(1);
@@ -227,20 +245,31 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
     }
 
     /// Saves what came of an attempt, as often as it takes while the lease is ours. The work is not done again.
-    async fn save(&self, lease: &Lease, work: &Work, outcome: &Outcome) {
+    async fn save(&self, lease: &Lease, work: &Work, mut outcome: Outcome) {
+        let mut unfit = false;
         let due = Due { organization_id: work.order.organization_id, request_id: work.order.request_id };
         loop {
             let Some(paused) = lease.pause().await else {
                 tracing::warn!(fence = lease.fence(), "the lease was lost: what came of the attempt is thrown away");
                 return;
             };
-            match self.save_once(lease, work, due, outcome).await {
+            match self.save_once(lease, work, due, &outcome).await {
                 Ok(()) => return,
                 Err(StoreError::OutcomeUnknown(why)) => {
                     tracing::warn!(why, "the answer to a save was lost: looking whether it was saved");
                     if self.queue.is_saved(due, lease.fence()).await.unwrap_or(false) {
                         return;
                     }
+                }
+                Err(StoreError::Internal(cause)) if unfit => {
+                    tracing::error!(%cause, "nothing can be saved: the work is left to whoever takes over");
+                    return;
+                }
+                // It would be the same again: that it can't be saved is what came of it.
+                Err(StoreError::Internal(cause)) => {
+                    tracing::error!(%cause, "a result can't be saved");
+                    unfit = true;
+                    outcome = Outcome::Refused("the result could not be saved; the log says why".to_owned());
                 }
                 Err(error) => tracing::warn!(%error, "a save failed and is repeated"),
             }

@@ -1,8 +1,13 @@
 //! What follows an approval: people start, watch and cancel it; an outside system is asked, in all its moods.
 
-use crate::harness::{App, id_of};
+use crate::harness::{App, PATIENCE, id_of};
 use crate::key_server::until;
 use crate::outside::{Mood, Outside, approved, connected_to, history, path, standing, until_state};
+use ringi::domain::ids::{OrganizationId, RequestId};
+use ringi::domain::lease::Ticket;
+use ringi::pg::{PgJobs, PgReads, PgStore};
+use ringi::processing::store::{Due, JobQueue as _, SaveSession as _};
+use ringi::transaction::Session as _;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -263,5 +268,76 @@ async fn an_address_that_nobody_answers_at_is_given_up_within_its_limits() {
     let failed = until_state(&applicant, &request, "failed").await;
     assert!(failed["last_error"].as_str().unwrap().contains("did not answer within 200 ms"), "{failed}");
     assert!(begun.elapsed() < Duration::from_secs(5));
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_that_cannot_be_saved_fails_the_job_and_holds_nothing() {
+    let outside = Outside::start(Mood::Good).await;
+    let app = App::with(outside.settings()).await;
+    app.execute("ALTER TABLE job_result ADD CONSTRAINT injected CHECK (data ->> 'fence' IS NULL)").await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    let failed = until_state(&applicant, &request, "failed").await;
+    assert!(failed["last_error"].as_str().unwrap().contains("could not be saved"), "{failed}");
+    assert_eq!((outside.calls().len(), app.count("SELECT count(*) FROM job_lease").await), (1, 0));
+    app.execute("ALTER TABLE job_result DROP CONSTRAINT injected").await;
+    applicant.post(&path(&request), json!({})).await.expect_status(202);
+    until_state(&applicant, &request, "succeeded").await;
+    app.stop().await;
+}
+
+/// A job that was finished while its lease was waited for, as two workers that look at the same time can have it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_that_comes_too_late_is_given_back() {
+    let outside = Outside::start(Mood::Good).await;
+    let app = App::with(outside.settings()).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    until_state(&applicant, &request, "succeeded").await;
+    // Due again, and held in a transaction that has not ended.
+    let id = id_of(&request);
+    let again = "SET state = 'waiting', next_try_at = clock_timestamp(), ended_at = NULL";
+    let lease = format!(
+        "INSERT INTO job_lease SELECT organization_id, 'job', request_id::text, gen_random_uuid(), nextval('lease_fence'), 'x', 0,
+           clock_timestamp(), clock_timestamp() FROM job WHERE request_id = '{id}'"
+    );
+    let holding = app.hold(&lease).await;
+    app.execute(&format!("UPDATE job {again} WHERE request_id = '{id}'")).await;
+    app.until_waiting(1).await;
+    app.execute(&format!(
+        "UPDATE job SET state = 'succeeded', next_try_at = NULL, ended_at = clock_timestamp() WHERE request_id = '{id}'"
+    ))
+    .await;
+    holding.release().await;
+    until("the lease was taken and given back", async || {
+        app.count("SELECT last_value FROM lease_fence").await > 2
+            && app.count("SELECT count(*) FROM job_lease").await == 0
+    })
+    .await;
+    assert_eq!((outside.calls().len(), standing(&applicant, &request).await["attempts"].clone()), (1, json!(1)));
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_newest_holder_locks_its_work_for_the_save() {
+    let app = App::answering(connected_to("http://127.0.0.1:9/")).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    let store = PgStore::new(app.pools.write.clone(), PATIENCE);
+    let queue = PgJobs::new(PgReads::new(app.pools.write.clone(), PATIENCE, PATIENCE), store);
+    let (organization, id) = (OrganizationId(app.organization), RequestId(id_of(&request)));
+    let due = Due { organization_id: organization, request_id: id };
+    let claim = async |holder: &str, timeout| queue.claim(organization, &[id], holder, timeout).await.unwrap();
+    let old = claim("old", PATIENCE).await.pop().expect("it is free");
+    assert_eq!(standing(&applicant, &request).await["holder"], "old");
+    assert!(claim("too early", PATIENCE).await.is_empty());
+    // No silence is too short.
+    let new = claim("new", Duration::ZERO).await.pop().expect("taken over");
+    assert_eq!((new.grant.takeovers, new.work.as_ref().unwrap().attempt), (1, 2));
+    assert!(new.grant.fence > old.grant.fence);
+    for (claimed, holds) in [(old, false), (new, true)] {
+        let mut save = queue.open_save().await.unwrap();
+        let ticket = Ticket { target: claimed.target, token: claimed.grant.token };
+        assert_eq!(save.lock_work(&ticket, due).await.unwrap().is_some(), holds);
+        save.rollback().await;
+    }
     app.stop().await;
 }

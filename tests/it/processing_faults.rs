@@ -171,7 +171,9 @@ async fn a_holder_that_froze_inside_the_save_is_replaced_within_the_idle_timeout
     let result = one_result(&app).await;
     assert_eq!(result["fence"], outside.calls()[1].fence);
     first.signal(Signal::CONT);
-    until("the first one has noticed", async || first.stderr().contains("failed and is repeated")).await;
+    let said = ["failed and is repeated", "can't be saved", "thrown away"];
+    until("the first one has noticed", async || said.iter().any(|words| first.stderr().contains(words))).await;
+    println!("{}", first.stderr());
     assert_eq!(one_result(&app).await, result);
     drop(second);
     app.stop().await;
@@ -409,13 +411,14 @@ async fn nobody_takes_over_in_the_first_timeout_after_a_restart_of_the_database(
 
 /// Kills the postmaster and waits until its supervisor has brought it back.
 async fn restart(postgres: &EmbeddedPg) {
-    let pid = |text: String| text.lines().next().unwrap().trim().to_owned();
+    // It is read while it is written.
+    let pid = |text: String| text.lines().next().unwrap_or_default().trim().to_owned();
     let file = postgres.data_dir().join("postmaster.pid");
     let old = pid(std::fs::read_to_string(&file).unwrap());
     kill_process(Pid::from_raw(old.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
     until("the database is back", async || {
         let new = std::fs::read_to_string(&file).map(pid).unwrap_or_default();
-        new != old && postgres.connect_options("ringi").connect().await.is_ok()
+        !new.is_empty() && new != old && postgres.connect_options("ringi").connect().await.is_ok()
     })
     .await;
 }
@@ -481,6 +484,18 @@ async fn jobs_whose_workers_are_killed_at_random_have_one_result_each() {
         }
     }
     assert!(kills >= 3, "the killer was too slow to prove anything");
+    // Chance may have killed three in a row over one job: somebody looks at it and starts it again.
+    let mut db = app.database.connect().await;
+    let parked: Vec<(uuid::Uuid, String)> =
+        sqlx::query_as("SELECT request_id, last_error FROM job WHERE state = 'failed'")
+            .fetch_all(&mut db)
+            .await
+            .unwrap();
+    for (id, error) in parked {
+        assert!(error.starts_with("parked: 3 processes"), "{error}");
+        applicant.post(&path(&json!({"id": id})), json!({})).await.expect_status(202);
+    }
+    until("all are done", async || app.count(left).await == 0).await;
     let all = i64::try_from(jobs).unwrap() + 1;
     assert_eq!(app.count("SELECT count(*) FROM job WHERE state = 'succeeded'").await, all);
     assert_eq!(app.count("SELECT count(*) FROM job_result").await, all);
