@@ -129,7 +129,7 @@ async fn people(options: &PgConnectOptions, shape: Shape) -> Result<(), String> 
             added.map_err(|error| error.to_string())?;
         }
     }
-    pools.close().await;
+    pools.close();
     Ok(())
 }
 

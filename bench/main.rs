@@ -39,6 +39,7 @@ const PARTS: [&str; 6] = ["approve", "latency", "hot", "reads", "memory", "lease
 const USAGE: &str = "parts: approve latency hot reads memory lease (all of them when none is named)
   --seconds N   how long each measurement takes (10)
   --pairs N     how many interleaved rounds (3)
+  --arms A,B    with approve: only these of ringi same_sql textbook django fastify
   --clients N   connections of the generator, of pgbench and of the product (16)
   --smoke       small and without fsync: shows that the bench works, measures nothing
   --peers       with --smoke: try the peers, too, which needs the network once";
@@ -59,6 +60,8 @@ pub struct Options {
     /// Requests whose jobs are done.
     pub jobs: Shape,
     parts: Vec<String>,
+    /// Those that take part in comparisons; empty: all.
+    arms: Vec<String>,
 }
 
 impl Options {
@@ -76,10 +79,16 @@ impl Options {
             reads: Shape { organizations: 100, requests: 1_000_000, all_pending: false },
             jobs: Shape { organizations: 100, requests: 8_000, all_pending: true },
             parts: Vec::new(),
+            arms: Vec::new(),
         };
         let (mut smoke, mut unknown) = (false, Vec::new());
         let mut arguments = arguments;
         while let Some(argument) = arguments.next() {
+            if argument == "--arms" {
+                let names = arguments.next().ok_or_else(|| format!("--arms needs names\n{USAGE}"))?;
+                options.arms = names.split(',').map(str::to_owned).collect();
+                continue;
+            }
             let mut value = || {
                 let value = arguments.next().and_then(|text| text.parse::<usize>().ok()).filter(|n| *n > 0);
                 value.ok_or_else(|| format!("{argument} needs a number\n{USAGE}"))
@@ -115,6 +124,12 @@ impl Options {
             options.reads = Shape { organizations: 4, requests: 2_000, all_pending: false };
         }
         Ok(Some(options))
+    }
+
+    /// True when this arm takes part.
+    #[must_use]
+    pub fn compares(&self, arm: &str) -> bool {
+        self.arms.is_empty() || self.arms.iter().any(|wanted| wanted == arm)
     }
 
     fn wants(&self, part: &str) -> bool {

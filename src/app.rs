@@ -237,7 +237,7 @@ pub fn leases(pools: &Pools, settings: &Settings) -> Result<Leases, AppError> {
     }
     let limit = PoolSettings::from(database).answer_limit();
     let store = PgLeases::new(PgReads::new(pools.write.clone(), database.acquire_timeout, limit));
-    let pulse = PgPulse::new(pools.write.connect_options().as_ref().clone(), timing.interval);
+    let pulse = PgPulse::new(pools.write.options().clone(), timing.interval);
     Leases::start(store, pulse, timing, &holder()).map_err(|error| AppError::Io("heartbeat".to_owned(), error))
 }
 
@@ -483,8 +483,8 @@ impl Service {
         }
         self.gauges.abort();
         drop(self.fetching);
-        // A use case that hangs would hold its connection: the process ends, and the database rolls it back.
-        drop(tokio::time::timeout(Duration::from_secs(5), self.pools.close()).await);
+        // A use case that hangs keeps its connection: the process ends, and the database rolls it back.
+        self.pools.close();
     }
 }
 
@@ -507,10 +507,13 @@ async fn gauges(pools: Pools, admission: Admission, metrics: PrometheusHandle) {
         // Else the samples of histograms pile up where nobody scrapes.
         metrics.run_upkeep();
         for (name, pool) in [("write", &pools.write), ("read", &pools.read)] {
-            let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
-            metrics::gauge!("ringi_pool_connections", "pool" => name, "state" => "idle").set(f64::from(idle));
-            metrics::gauge!("ringi_pool_connections", "pool" => name, "state" => "used")
-                .set(f64::from(pool.size().saturating_sub(idle)));
+            let sizes = pool.sizes();
+            let gauge = |state, n: usize| {
+                let n = u32::try_from(n).unwrap_or(u32::MAX);
+                metrics::gauge!("ringi_pool_connections", "pool" => name, "state" => state).set(f64::from(n));
+            };
+            gauge("idle", sizes.idle);
+            gauge("used", sizes.open.saturating_sub(sizes.idle));
         }
         let present = u32::try_from(admission.present()).unwrap_or(u32::MAX);
         metrics::gauge!("ringi_writes_present").set(f64::from(present));

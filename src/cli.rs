@@ -159,7 +159,7 @@ pub async fn run() -> ExitCode {
     if let Err(sentence) = telemetry::log(&settings.log) {
         return fail(&sentence);
     }
-    match command(cli.command, settings).await {
+    match Box::pin(command(cli.command, settings)).await {
         Ok(code) => code,
         Err(error) => fail(&error.to_string()),
     }
@@ -289,7 +289,7 @@ async fn load_demo(db: &Db, settings: &Settings) -> Result<(), AppError> {
     let pools = db.pools(&settings.database).await?;
     let store = PgStore::new(pools.write.clone(), settings.database.acquire_timeout);
     let loaded = demo::load(&store, &UseCases::new(&pools, &settings.database)).await;
-    pools.close().await;
+    pools.close();
     loaded
 }
 
@@ -332,7 +332,7 @@ async fn create_org(db: &Db, settings: &Settings, new: CreateOrg) -> Result<Stri
         admin: MemberInput { display_name: new.admin_name, is_active: true, can_approve: false, is_admin: true },
     };
     let made = create_organization(&store, &organization).await;
-    pools.close().await;
+    pools.close();
     made.map_err(|error| AppError::Other(format!("org create: {error}")))?;
     Ok(json!({
         "id": organization.id,

@@ -1,5 +1,6 @@
 //! How work begins and ends: detached use cases, and the signals that ask for a stop.
 
+use futures_util::FutureExt;
 use std::future::Future;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -26,16 +27,22 @@ impl Runner {
     }
 
     /// Runs `work` as a task. `None` when it panicked.
-    pub async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    ///
+    /// Begins at once, and not an `async fn`: a use case is some kilobytes, which would be copied into the future, too.
+    pub fn run<T, F>(&self, work: F) -> impl Future<Output = Option<T>> + use<T, F>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
         let task = self.tasks.spawn_on(work.in_current_span(), &self.runtime);
-        match task.await {
+        task.map(|ended| match ended {
             Ok(value) => Some(value),
             Err(error) => {
                 metrics::counter!("ringi_panics_total").increment(1);
                 tracing::error!(%error, "a use case did not end");
                 None
             }
-        }
+        })
     }
 
     /// Runs `work` as a task that nobody waits for, but that a stop of the process lets finish.

@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// Requests are many small pieces of memory, freed by another thread than took them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // The supervisor of our own PostgreSQL must be a single thread from its first instant on: the server's death
     // signal hangs on the thread that started it.

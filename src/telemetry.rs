@@ -43,7 +43,7 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
     metrics::describe_counter!("ringi_busy_total", "503 busy by reason: queue, lock_timeout, deadlock, unavailable");
     metrics::describe_histogram!(
         "ringi_lock_wait_seconds",
-        "Time until a lock was held, by what: member, request, period, charge, lease"
+        "Time until a lock was held, by what: member, request, both of them in one statement, period, charge, lease"
     );
     metrics::describe_counter!("ringi_outcome_unknown_total", "Connections lost during COMMIT");
     metrics::describe_counter!("ringi_transaction_retries_total", "Transactions run again after a deadlock");

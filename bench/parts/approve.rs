@@ -46,7 +46,7 @@ pub async fn run(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
         println!("  there is no pgbench: nothing to compare with on the bare socket");
     }
     for peer in [Peer::Django, Peer::Fastify] {
-        if options.smoke && !options.peers {
+        if (options.smoke && !options.peers) || !options.compares(peer.name()) {
             continue;
         }
         match peer.install(cluster).await {
@@ -55,6 +55,7 @@ pub async fn run(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
         }
     }
 
+    arms.retain(|arm| options.compares(arm.name()));
     // A, B, C, A, B, C: what drifts meets all of them.
     let mut rates: Vec<Vec<f64>> = arms.iter().map(|_| Vec::new()).collect();
     for round in 1..=options.pairs {
@@ -78,7 +79,7 @@ pub async fn run(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
         summary.set(&format!("approve.ratio_{}", arm.name()), median(ratios), note)?;
         summary.set(&format!("approve.{}_per_second", arm.name()), median(rates.clone()), "")?;
     }
-    for peer in [Peer::Django, Peer::Fastify] {
+    for peer in [Peer::Django, Peer::Fastify].into_iter().filter(|peer| options.compares(peer.name())) {
         if !arms.iter().any(|arm| arm.name() == peer.name()) {
             summary.unset(&format!("approve.ratio_{}", peer.name()));
             summary.unset(&format!("approve.{}_per_second", peer.name()));

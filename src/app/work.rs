@@ -60,7 +60,7 @@ impl Work {
             }
             return Ok(Self { signals: None, signalling: JoinSet::new(), worker: None });
         };
-        let (signals, signalling) = Signals::start(pools.write.connect_options().as_ref(), role.works());
+        let (signals, signalling) = Signals::start(pools.write.options(), role.works());
         let worker = if role.works() {
             let gateway = Gateway::new(GatewaySettings {
                 url,
@@ -108,8 +108,7 @@ impl Work {
                 tracing::warn!("some work could not be given back: it is taken over after the timeout");
             }
             leases.stop(GIVING_BACK).await;
-            // A save that hangs would hold its connection.
-            drop(tokio::time::timeout(GIVING_BACK, pools.write.close()).await);
+            pools.write.close();
         }
         self.signalling.shutdown().await;
     }

@@ -10,6 +10,7 @@ use crate::domain::request::{self, Action, Command, Refusal, Request, Status};
 use crate::transaction::admission::Admission;
 use crate::transaction::idempotency::{Answer, Kept, Reply};
 use crate::transaction::{Call, End, Guarded, Locked, Session, Viewer, claim_key, retrying, settle};
+use std::ops::ControlFlow;
 
 /// The use cases, on a store for writes and one for reads.
 #[derive(Clone, Debug)]
@@ -73,12 +74,9 @@ impl<S: ApprovalStore, R: ApprovalReads> Approvals<S, R> {
         command: &Command,
         render: &impl Render,
     ) -> Result<End<Reply>, ApprovalError> {
-        let (member, answered) = begin(session, call).await?;
-        if let Some(answer) = answered {
-            return Ok(End::Rollback(Reply::replay(answer)));
-        }
-        let Some(Found { request, applicant_name }) = session.lock_request(&member, id).await? else {
-            return Err(Refusal::NotFound.into());
+        let (member, Found { request, applicant_name }) = match lock(session, call, id).await? {
+            ControlFlow::Continue(both) => both,
+            ControlFlow::Break(answer) => return Ok(End::Rollback(Reply::replay(answer))),
         };
         // The one check that needs another row, and only for those who would not see the request otherwise.
         let has_acted = !member.may_see(&request, false) && session.has_acted(&member, &request).await?;
@@ -250,6 +248,27 @@ impl<S: ApprovalStore, R: ApprovalReads> Approvals<S, R> {
             Err(error) => error.into(),
         }
     }
+}
+
+/// Takes the membership, the key and the request, in this order; or breaks off with the answer of the first time.
+/// Without a key there is nothing between the first and the last, and one trip takes both.
+async fn lock(
+    session: &mut impl ApprovalSession,
+    call: &Call,
+    id: RequestId,
+) -> Result<ControlFlow<Answer, (Locked<Member>, Found)>, ApprovalError> {
+    let Viewer { organization_id, user_id } = call.viewer;
+    if call.key.is_none()
+        && let Some(both) = session.lock_both(organization_id, user_id, id).await?
+    {
+        return Ok(ControlFlow::Continue(both));
+    }
+    let (member, answered) = begin(session, call).await?;
+    if let Some(answer) = answered {
+        return Ok(ControlFlow::Break(answer));
+    }
+    let found = session.lock_request(&member, id).await?.ok_or(Refusal::NotFound)?;
+    Ok(ControlFlow::Continue((member, found)))
 }
 
 /// The first two locks of every write: membership, then the key. Nothing more is read for who is no member. The

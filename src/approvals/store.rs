@@ -41,6 +41,19 @@ pub trait ApprovalSession: Session {
         user: UserId,
     ) -> impl Future<Output = Result<Option<Locked<Member>>, StoreError>> + Send;
 
+    /// Both locks in one trip and in the same order: the membership FOR SHARE, then the request FOR UPDATE. For calls
+    /// without an idempotency key, whose row would stand between the two. `None` when there is no active member or no
+    /// such request: which of them, the two single locks tell.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn lock_both(
+        &mut self,
+        organization: OrganizationId,
+        user: UserId,
+        id: RequestId,
+    ) -> impl Future<Output = Result<Option<(Locked<Member>, Found)>, StoreError>> + Send;
+
     /// Takes the request FOR UPDATE, in the locked member's organization.
     ///
     /// # Errors

@@ -102,7 +102,7 @@ async fn with_reads(
         let pools = db.pools(&settings.database).await?;
         let limit = PoolSettings::from(&settings.database).answer_limit();
         let done = work(PgReads::new(pools.read.clone(), settings.database.acquire_timeout, limit)).await;
-        pools.close().await;
+        pools.close();
         done
     }
     .await;

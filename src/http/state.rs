@@ -15,6 +15,7 @@ use crate::transaction::{Call, Viewer};
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use futures_util::FutureExt;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -105,18 +106,18 @@ impl State {
     }
 
     /// Runs a use case to its end, whether or not its client still waits.
-    pub(super) async fn run<T, E, F>(&self, use_case: F) -> Result<T, Problem>
+    pub(super) fn run<T, E, F>(&self, use_case: F) -> impl Future<Output = Result<T, Problem>> + use<T, E, F>
     where
         T: Send + 'static,
         E: Send + 'static,
         Problem: From<E>,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        match self.runner.run(use_case).await {
+        self.runner.run(use_case).map(|ended| match ended {
             Some(result) => result.map_err(Problem::from),
             // It panicked; the panic is in the log.
             None => Err(Problem::internal()),
-        }
+        })
     }
 }
 

@@ -66,6 +66,62 @@ impl ApprovalSession for PgSession {
         self.share_member(organization, user).await
     }
 
+    async fn lock_both(
+        &mut self,
+        organization: OrganizationId,
+        user: UserId,
+        id: RequestId,
+    ) -> Result<Option<(Locked<Member>, Found)>, StoreError> {
+        // The order is in the data: the request is looked for in the organization that the locked member's row names,
+        // so no plan can come to it before that row is locked. Each part locks one table, whose row is read anew after
+        // a wait.
+        let asked = Instant::now();
+        let row = within(
+            self.answer_limit,
+            query!(
+                r#"WITH member AS MATERIALIZED (
+                 SELECT organization_id, display_name, is_active, can_approve, is_admin, version, created_at,
+                        pg_advisory_xact_lock_shared(member_fence(organization_id, user_id))::text AS fence
+                 FROM organization_member
+                 WHERE organization_id = $1 AND user_id = $2
+                 FOR SHARE
+               ), request AS MATERIALIZED (
+                 SELECT id, applicant_id, title, description, amount, currency, status, version, content_version,
+                        content_hash, decision_reason, created_at, updated_at, submitted_at, decided_at,
+                        last_action, last_actor_id, last_actor_name, chain_hash
+                 FROM approval_request
+                 WHERE organization_id = (SELECT organization_id FROM member WHERE is_active) AND id = $3
+                 FOR UPDATE
+               )
+               SELECT request.*, member.display_name, member.can_approve, member.is_admin,
+                      member.version AS member_version, member.created_at AS member_since,
+                      clock_timestamp() AS "at!",
+                      (SELECT display_name FROM organization_member m
+                       WHERE m.organization_id = $1 AND m.user_id = request.applicant_id) AS "applicant_name!"
+               FROM member CROSS JOIN request"#,
+                organization.0,
+                user.0,
+                id.0,
+            )
+            .fetch_optional(self.connection()?),
+        )
+        .await;
+        let Some(row) = self.note_lock("both", asked, row)? else { return Ok(None) };
+        let member = Member {
+            organization_id: organization,
+            user_id: user,
+            display_name: row.display_name,
+            is_active: true,
+            can_approve: row.can_approve,
+            is_admin: row.is_admin,
+            version: row.member_version,
+            created_at: row.member_since,
+        };
+        let (at, applicant_name) = (row.at, row.applicant_name);
+        let found = Found { request: Locked::taken(request!(organization, row), at), applicant_name };
+        Ok(Some((Locked::taken(member, at), found)))
+    }
+
     async fn lock_request(&mut self, by: &Locked<Member>, id: RequestId) -> Result<Option<Found>, StoreError> {
         // The locked part reads approval_request alone: after a wait only that row is read anew. The name beside it is
         // for the answer only, is not judged, and may be as old as the wait.
@@ -188,11 +244,25 @@ impl ApprovalSession for PgSession {
         if after.version != before.version + 1 || entry.version != after.version || after.id != before.id {
             return Err(StoreError::Internal("a change must make the next version of the locked request".into()));
         }
-        let event = Event::of_request(entry);
-        let kept = KeptColumns::from(kept);
-        // Sent only where it is new: a decision must not carry the description to the database and back.
-        let content = change.writes_content().then_some(&after.content);
-        let starts_job = self.signals.is_some() && entry.action == Action::Approve;
+        if change.writes_content() {
+            self.write_with_content(before, change, kept).await
+        } else {
+            self.write_decision(before, change, kept).await
+        }
+    }
+}
+
+/// The guarded UPDATE with all that comes with it, in one statement.
+impl PgSession {
+    async fn write_with_content(
+        &mut self,
+        before: &Locked<Request>,
+        change: &Change,
+        kept: Option<Kept<'_>>,
+    ) -> Result<Guarded, StoreError> {
+        let (after, entry) = (&change.after, &change.entry);
+        let (event, kept) = (Event::of_request(entry), KeptColumns::from(kept));
+        let content = &after.content;
         let changed = within(
             self.answer_limit,
             query!(
@@ -200,16 +270,14 @@ impl ApprovalSession for PgSession {
                  UPDATE approval_request r SET
                    status = $5, version = r.version + 1, decision_reason = $6, updated_at = $7, submitted_at = $8,
                    decided_at = $9, last_action = $10, last_actor_id = $11, last_actor_name = $12, chain_hash = $13,
-                   content_hash = $14, content_version = $15,
-                   title = coalesce($16, r.title), description = coalesce($17, r.description),
-                   amount = CASE WHEN $16::text IS NULL THEN r.amount ELSE $18 END,
-                   currency = CASE WHEN $16::text IS NULL THEN r.currency ELSE $19 END
+                   content_hash = $14, content_version = $15, title = $16, description = $17, amount = $18,
+                   currency = $19
                  WHERE r.organization_id = $1 AND r.id = $2 AND r.version = $3 AND r.status = $4
                  RETURNING r.organization_id, r.id, r.version
                ), content AS (
                  INSERT INTO approval_version
                    (organization_id, request_id, version, title, description, amount, currency, content_hash)
-                 SELECT organization_id, id, version, $16, $17, $18, $19, $14 FROM changed WHERE $16::text IS NOT NULL
+                 SELECT organization_id, id, version, $16, $17, $18, $19, $14 FROM changed
                ), history AS (
                  INSERT INTO approval_history
                    (organization_id, request_id, version, actor_id, actor_name, action, from_status, to_status,
@@ -219,9 +287,6 @@ impl ApprovalSession for PgSession {
                  INSERT INTO outbox_event
                    (organization_id, subject_kind, subject_id, seq, event_type, payload, occurred_at)
                  SELECT organization_id, 'request', $22, version, $23, $24, $7 FROM changed
-               ), job AS (
-                 INSERT INTO job (organization_id, request_id, state, next_try_at, started_at)
-                 SELECT organization_id, id, 'waiting', $7, $7 FROM changed WHERE $29::bool
                ), kept AS (
                  UPDATE idempotency_key k SET status = $26, location = $27, body = $28
                  WHERE k.organization_id = $1 AND k.user_id = $11 AND k.key = $25 AND EXISTS (SELECT FROM changed)
@@ -242,11 +307,77 @@ impl ApprovalSession for PgSession {
                 &after.chain_hash.0[..],
                 &after.content_hash.0[..],
                 after.content_version,
-                content.map(|content| content.title.as_str()),
-                content.map(|content| content.description.as_str()),
-                content.and_then(|content| content.amount),
-                content.and_then(|content| content.currency.as_deref()),
+                content.title,
+                content.description,
+                content.amount,
+                content.currency,
                 entry.reason,
+                HASH_FORMAT,
+                event.subject_id,
+                event.event_type,
+                stored_payload(&event) as _,
+                kept.key,
+                kept.status,
+                kept.location,
+                kept.body,
+            )
+            .fetch_one(self.connection()?),
+        )
+        .await;
+        Ok(guarded(self.note(changed)?.changed))
+    }
+
+    /// Without the content, which is neither sent, nor written, nor paid for: it stays as it was.
+    async fn write_decision(
+        &mut self,
+        before: &Locked<Request>,
+        change: &Change,
+        kept: Option<Kept<'_>>,
+    ) -> Result<Guarded, StoreError> {
+        let (after, entry) = (&change.after, &change.entry);
+        let (event, kept) = (Event::of_request(entry), KeptColumns::from(kept));
+        let starts_job = self.signals.is_some() && entry.action == Action::Approve;
+        let changed = within(
+            self.answer_limit,
+            query!(
+                r#"WITH changed AS (
+                 UPDATE approval_request r SET
+                   status = $5, version = r.version + 1, decision_reason = $6, updated_at = $7, submitted_at = $8,
+                   decided_at = $9, last_action = $10, last_actor_id = $11, last_actor_name = $12, chain_hash = $13
+                 WHERE r.organization_id = $1 AND r.id = $2 AND r.version = $3 AND r.status = $4
+                 RETURNING r.organization_id, r.id, r.version
+               ), history AS (
+                 INSERT INTO approval_history
+                   (organization_id, request_id, version, actor_id, actor_name, action, from_status, to_status,
+                    reason, content_hash, occurred_at, hash_format, entry_hash)
+                 SELECT organization_id, id, version, $11, $12, $10, $4, $5, $14, $15, $7, $16, $13 FROM changed
+               ), event AS (
+                 INSERT INTO outbox_event
+                   (organization_id, subject_kind, subject_id, seq, event_type, payload, occurred_at)
+                 SELECT organization_id, 'request', $17, version, $18, $19, $7 FROM changed
+               ), job AS (
+                 INSERT INTO job (organization_id, request_id, state, next_try_at, started_at)
+                 SELECT organization_id, id, 'waiting', $7, $7 FROM changed WHERE $24::bool
+               ), kept AS (
+                 UPDATE idempotency_key k SET status = $21, location = $22, body = $23
+                 WHERE k.organization_id = $1 AND k.user_id = $11 AND k.key = $20 AND EXISTS (SELECT FROM changed)
+               )
+               SELECT count(*) AS "changed!" FROM changed"#,
+                after.organization_id.0,
+                after.id.0,
+                before.version,
+                before.status.as_str(),
+                after.status.as_str(),
+                after.decision_reason,
+                after.updated_at,
+                after.submitted_at,
+                after.decided_at,
+                entry.action.as_str(),
+                entry.actor_id.0,
+                entry.actor_name,
+                &after.chain_hash.0[..],
+                entry.reason,
+                &after.content_hash.0[..],
                 HASH_FORMAT,
                 event.subject_id,
                 event.event_type,
@@ -261,6 +392,11 @@ impl ApprovalSession for PgSession {
         )
         .await;
         self.wakes_workers |= starts_job;
-        Ok(if self.note(changed)?.changed == 1 { Guarded::Applied } else { Guarded::Stale })
+        Ok(guarded(self.note(changed)?.changed))
     }
+}
+
+/// The second wall: exactly one row was as it had been read.
+const fn guarded(changed: i64) -> Guarded {
+    if changed == 1 { Guarded::Applied } else { Guarded::Stale }
 }

@@ -49,6 +49,7 @@ mod jobs;
 mod leases;
 mod members;
 mod organizations;
+mod pool;
 mod processing;
 mod reads;
 mod session;
@@ -60,13 +61,14 @@ pub use identities::PgIdentities;
 pub use jobs::PgJobs;
 pub use leases::{PgLeases, PgPulse};
 pub use organizations::{NewOrganization, OrganizationError, create_organization};
+pub use pool::{Lent, Pool, Sizes};
 pub use reads::PgReads;
 pub use session::{PgSession, PgStore};
 pub use signals::Signals;
 
 use crate::transaction::StoreError;
 use sqlx::ConnectOptions;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 use std::time::Duration;
 
 /// How much longer than `statement_timeout` an answer is waited for. By then the server has spoken, or never will.
@@ -105,9 +107,9 @@ impl PoolSettings {
 #[derive(Clone, Debug)]
 pub struct Pools {
     /// For sessions.
-    pub write: PgPool,
+    pub write: Pool,
     /// For reads.
-    pub read: PgPool,
+    pub read: Pool,
 }
 
 /// The less able role that the program works as, where the server let `ringi migrate` make it.
@@ -140,24 +142,14 @@ pub async fn connect(
         // By the connect option, since it survives RESET ROLE.
         options = options.options([("role", role)]);
     }
-    let pool = |connections: u32| {
-        PgPoolOptions::new()
-            .min_connections(connections)
-            .max_connections(connections)
-            .acquire_timeout(settings.acquire_timeout)
-            // A ping at every acquire would be a round trip more. Who meets a dead connection opens another.
-            .test_before_acquire(false)
-            .idle_timeout(None)
-            .max_lifetime(None)
-    };
     let read = options
         .clone()
         // The membership is a parameter of the plan: whether all or three rows are seen decides which index serves.
         .options([("default_transaction_read_only", "on"), ("plan_cache_mode", "force_custom_plan")]);
-    let unavailable = |error: sqlx::Error| error::store_error(error);
+    let patience = settings.acquire_timeout;
     Ok(Pools {
-        write: pool(settings.write_connections).connect_with(options).await.map_err(unavailable)?,
-        read: pool(settings.read_connections).connect_with(read).await.map_err(unavailable)?,
+        write: Pool::open(options, settings.write_connections, patience).await?,
+        read: Pool::open(read, settings.read_connections, patience).await?,
     })
 }
 
@@ -165,13 +157,13 @@ impl Pools {
     /// True when the database answers and its schema is as new as this program.
     pub async fn is_ready(&self) -> bool {
         // Each connection of the pool may have died while idle, which says nothing about the database.
-        for _ in 0..=self.read.options().get_max_connections() {
-            let Ok(mut connection) = self.read.acquire().await else { return false };
+        for _ in 0..=self.read.sizes().most {
+            let Ok(mut connection) = self.read.lend().await else { return false };
             let answer = tokio::time::timeout(READY_PATIENCE, migrate::is_current(&mut connection)).await;
             if let Ok(Ok(current)) = answer {
+                connection.give_back();
                 return current;
             }
-            connection.close_on_drop();
             if answer.is_err() {
                 return false;
             }
@@ -183,14 +175,12 @@ impl Pools {
     /// Reads are shared.
     #[must_use]
     pub fn for_work(&self, connections: u32) -> Self {
-        let options = self.write.options().clone().min_connections(0).max_connections(connections);
-        let write = options.connect_lazy_with(self.write.connect_options().as_ref().clone());
-        Self { write, read: self.read.clone() }
+        Self { write: self.write.another(connections), read: self.read.clone() }
     }
 
-    /// Closes both pools, waiting for connections in use.
-    pub async fn close(&self) {
-        self.write.close().await;
-        self.read.close().await;
+    /// Closes both pools: idle connections now, those in use when their work ends.
+    pub fn close(&self) {
+        self.write.close();
+        self.read.close();
     }
 }

@@ -2,6 +2,7 @@
 
 use super::approvals::request;
 use super::error::{corrupt, is_lost_connection, store_error};
+use super::pool::{Lent, Pool};
 use crate::approvals::store::{ApprovalReads, Standing};
 use crate::approvals::view::{
     Counts, DECIDERS_SHOWN, HistoryPage, ListQuery, Page, Place, RequestView, VersionView, WaitingFor,
@@ -12,15 +13,14 @@ use crate::domain::ids::{OrganizationId, RequestId, UserId, Version};
 use crate::domain::member::Member;
 use crate::domain::request::{Action, LastChange, Request, Status};
 use crate::transaction::{StoreError, Viewer};
-use sqlx::pool::PoolConnection;
-use sqlx::{PgConnection, PgPool, Postgres, query};
+use sqlx::{PgConnection, query};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 /// Reads on the pool of their own.
 #[derive(Clone, Debug)]
 pub struct PgReads {
-    pool: PgPool,
+    pool: Pool,
     patience: Duration,
     answer_limit: Duration,
 }
@@ -29,7 +29,7 @@ impl PgReads {
     /// Reads on `pool`, looking for a living connection no longer than `patience`, and waiting no longer than
     /// `answer_limit` for an answer.
     #[must_use]
-    pub const fn new(pool: PgPool, patience: Duration, answer_limit: Duration) -> Self {
+    pub const fn new(pool: Pool, patience: Duration, answer_limit: Duration) -> Self {
         Self { pool, patience, answer_limit }
     }
 
@@ -45,8 +45,8 @@ pub(super) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    pub(super) async fn connection(&self) -> Result<PoolConnection<Postgres>, StoreError> {
-        self.reads.pool.acquire().await.map_err(store_error)
+    pub(super) async fn connection(&self) -> Result<Lent, StoreError> {
+        self.reads.pool.lend().await
     }
 
     pub(super) const fn answer_limit(&self) -> Duration {
@@ -54,17 +54,14 @@ impl Reading<'_> {
     }
 
     /// What became of an attempt: its rows, or nothing where it met a dead connection and may be made again.
-    pub(super) fn outcome<T>(
-        &self,
-        result: Result<T, sqlx::Error>,
-        mut connection: PoolConnection<Postgres>,
-    ) -> Result<Option<T>, StoreError> {
+    pub(super) fn outcome<T>(&self, result: Result<T, sqlx::Error>, connection: Lent) -> Result<Option<T>, StoreError> {
         match result {
-            Ok(rows) => Ok(Some(rows)),
-            Err(error) if is_lost_connection(&error) => {
-                connection.close_on_drop();
-                if self.since.elapsed() < self.reads.patience { Ok(None) } else { Err(store_error(error)) }
+            Ok(rows) => {
+                connection.give_back();
+                Ok(Some(rows))
             }
+            Err(error) if is_lost_connection(&error) && self.since.elapsed() < self.reads.patience => Ok(None),
+            // What was said no to is closed with its connection: rare, and surely clean.
             Err(error) => Err(store_error(error)),
         }
     }

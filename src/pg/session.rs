@@ -2,18 +2,18 @@
 
 use super::Signals;
 use super::error::{commit_error, is_lost_connection, store_error, within};
+use super::pool::{Lent, Pool};
 use crate::domain::event::Event;
 use crate::transaction::idempotency::{Kept, KeyClaim, KeyedCall};
 use crate::transaction::{Session, StoreError};
-use sqlx::pool::PoolConnection;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres};
+use sqlx::{AssertSqlSafe, PgConnection};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Opens sessions on the pool for writes.
 #[derive(Clone, Debug)]
 pub struct PgStore {
-    pool: PgPool,
+    pool: Pool,
     patience: Duration,
     answer_limit: Duration,
     begin: Arc<str>,
@@ -26,7 +26,7 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 impl PgStore {
     /// Sessions on `pool`, looking for a living connection no longer than `patience`.
     #[must_use]
-    pub fn new(pool: PgPool, patience: Duration) -> Self {
+    pub fn new(pool: Pool, patience: Duration) -> Self {
         Self { pool, patience, answer_limit: super::DEFAULT_ANSWER_LIMIT, begin: BEGIN.into(), signals: None }
     }
 
@@ -59,7 +59,7 @@ impl PgStore {
     pub(super) async fn begin(&self) -> Result<PgSession, StoreError> {
         let start = Instant::now();
         loop {
-            let connection = self.pool.acquire().await.map_err(store_error)?;
+            let connection = self.pool.lend().await?;
             let mut session = PgSession {
                 connection: Some(connection),
                 answer_limit: self.answer_limit,
@@ -82,11 +82,12 @@ impl PgStore {
 /// An open Read Committed transaction.
 ///
 /// Not sqlx's own: a `begin` that is dropped in the wrong instant returns its connection to the pool inside an open
-/// transaction (sqlx 0.9.0, #4393). Here a connection that was not ended by `commit` or `rollback` is closed.
+/// transaction (sqlx 0.9.0, #4393). Here a connection that was not ended by `commit` or `rollback` is closed, as
+/// every [`Lent`] is that nobody gave back.
 #[derive(Debug)]
 pub struct PgSession {
     /// `None` once it was ended.
-    connection: Option<PoolConnection<Postgres>>,
+    connection: Option<Lent>,
     /// How long the answer to one statement is waited for.
     pub(super) answer_limit: Duration,
     /// After an error PostgreSQL answers COMMIT with a silent rollback.
@@ -99,15 +100,13 @@ pub struct PgSession {
     pub(super) wakes_workers: bool,
 }
 
-impl Drop for PgSession {
-    fn drop(&mut self) {
-        if let Some(mut connection) = self.connection.take() {
-            connection.close_on_drop();
+impl PgSession {
+    fn give_back(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.give_back();
         }
     }
-}
 
-impl PgSession {
     pub(super) fn connection(&mut self) -> Result<&mut PgConnection, StoreError> {
         match &mut self.connection {
             Some(connection) => Ok(connection),
@@ -153,7 +152,7 @@ impl Session for PgSession {
         }
         let commit = within(self.answer_limit, sqlx::raw_sql("COMMIT").execute(self.connection()?));
         commit.await.map_err(commit_error)?;
-        drop(self.connection.take());
+        self.give_back();
         if let Some(signals) = self.signals.as_ref().filter(|_| self.wakes_workers) {
             signals.wake();
         }
@@ -168,7 +167,7 @@ impl Session for PgSession {
             return;
         }
         match within(limit, sqlx::raw_sql("ROLLBACK").execute(connection)).await {
-            Ok(_) => drop(self.connection.take()),
+            Ok(_) => self.give_back(),
             // Closing the connection rolls back, too.
             Err(error) => tracing::debug!(%error, "a rollback failed, its connection is closed"),
         }

@@ -242,12 +242,11 @@ async fn all_are_answered(rig: &Rig, calls: usize) {
 async fn connections_that_died_while_idle_are_replaced_and_nobody_sees_it() {
     let rig = Rig::start().await;
     let pooled = (rig.app.settings.database.max_connections + rig.app.settings.database.read_connections) as usize;
+    // All of them are open from the start; later rounds cut those that were opened meanwhile, beside dead ones that
+    // nobody has met yet.
+    assert!(rig.proxy.connections() >= pooled, "the pools are not filled");
     for round in 0..4 {
-        let since = Instant::now();
-        while rig.proxy.connections() < pooled {
-            assert!(since.elapsed() < PATIENCE, "round {round}: the pools are not filled again");
-            tokio::task::yield_now().await;
-        }
+        assert!(rig.proxy.connections() > 0, "round {round}: nothing is open");
         rig.proxy.cut();
         match round {
             0 => drop(rig.approver.get(&rig.pending).await.expect_status(200)),

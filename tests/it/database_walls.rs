@@ -92,7 +92,8 @@ async fn the_program_works_as_a_role_that_owns_nothing() {
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ringi' AND datname = current_database()";
     assert!(app.count(workers).await > 0);
     for pool in [&app.pools.write, &app.pools.read] {
-        let user: String = sqlx::query_scalar("SELECT current_user::text").fetch_one(pool).await.unwrap();
+        let user: String =
+            sqlx::query_scalar("SELECT current_user::text").fetch_one(&mut *pool.lend().await.unwrap()).await.unwrap();
         assert_eq!(user, APPLICATION_ROLE);
     }
     for (what, sql) in [

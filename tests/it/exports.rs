@@ -244,7 +244,7 @@ async fn slow_readers_hold_no_connection_and_two_are_enough() {
     let mut third = Slow::start(&other_admin, &app.address).await;
     until_stalled(&app).await;
     assert_eq!(
-        (app.pools.read.size(), app.pools.read.num_idle()),
+        (app.pools.read.sizes().open, app.pools.read.sizes().idle),
         (2, 2),
         "three exports hold none of two connections"
     );

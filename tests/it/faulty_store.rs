@@ -138,6 +138,18 @@ impl ApprovalSession for FaultySession {
         Ok(member)
     }
 
+    async fn lock_both(
+        &mut self,
+        organization: OrganizationId,
+        user: UserId,
+        id: RequestId,
+    ) -> Result<Option<(Locked<Member>, Found)>, StoreError> {
+        let both = self.real.lock_both(organization, user, id).await?;
+        self.plan.after(Step::LockMember).await?;
+        self.plan.after(Step::LockRequest).await?;
+        Ok(both)
+    }
+
     async fn lock_request(&mut self, by: &Locked<Member>, id: RequestId) -> Result<Option<Found>, StoreError> {
         let found = self.real.lock_request(by, id).await?;
         self.plan.after(Step::LockRequest).await?;

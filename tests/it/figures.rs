@@ -23,14 +23,14 @@ async fn figures_move_when_what_they_count_happens() {
         "ringi_problems_total{code=\"request_changed\"}".to_owned(),
         "ringi_problems_total{code=\"unauthenticated\"}".to_owned(),
         "ringi_token_refusals_total{reason=\"malformed\"}".to_owned(),
-        "ringi_lock_wait_seconds_count{lock=\"request\"}".to_owned(),
+        "ringi_lock_wait_seconds_count{lock=\"both\"}".to_owned(),
         "ringi_lock_wait_seconds_count{lock=\"member\"}".to_owned(),
     ];
     let mut before = Vec::new();
     for line in &lines {
         before.push(figure(&app, line).await);
     }
-    let waited = "ringi_lock_wait_seconds_bucket{lock=\"request\",le=\"10\"}";
+    let waited = "ringi_lock_wait_seconds_bucket{lock=\"both\",le=\"10\"}";
     let held = app.hold(&format!("SELECT FROM approval_request WHERE id = '{}' FOR UPDATE", id_of(&pending))).await;
     let deciding = tokio::spawn({
         let (approver, pending) = (approver.clone(), pending.clone());
@@ -43,6 +43,7 @@ async fn figures_move_when_what_they_count_happens() {
     assert!(figure(&app, waited).await > waits_before, "the wait is counted when it ends");
     approver.approve(&pending).await.expect_problem(409, "request_changed");
     with_token(&approver, "x").get(&pending).await.expect_problem(401, "unauthenticated");
+    applicant.create("More chairs").await;
 
     for (line, before) in lines.iter().zip(before) {
         assert!(figure(&app, line).await > before, "{line} did not move from {before}");

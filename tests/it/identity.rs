@@ -99,7 +99,7 @@ async fn two_processes_give_a_new_person_one_id() {
         assert_eq!(app.use_cases.identities.known(&identity), Some(ids[0]));
     }
     assert_eq!(app.count("SELECT count(*) FROM user_identity").await, 20);
-    pools.close().await;
+    pools.close();
     app.stop().await;
 }
 

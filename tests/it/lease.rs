@@ -318,7 +318,7 @@ async fn neither_an_exhausted_pool_nor_a_blocked_executor_stops_the_heart() {
     let lease = held(leases.acquire(&target).await.unwrap());
     let mut taken = Vec::new();
     for _ in 0..app.settings.database.max_connections {
-        taken.push(app.pools.write.acquire().await.unwrap());
+        taken.push(app.pools.write.lend().await.unwrap());
     }
     let options = app.database.options();
     // An observer that this runtime can't block.

@@ -86,7 +86,9 @@ async fn a_login_that_may_not_make_roles_migrates_and_works_all_the_same() {
     };
     create_organization(&store, &new).await.unwrap();
     // The triggers alone stand, and they do.
-    let bent = sqlx::raw_sql("UPDATE organization_history SET actor_name = 'x'").execute(&pools.write).await;
+    let bent = sqlx::raw_sql("UPDATE organization_history SET actor_name = 'x'")
+        .execute(&mut *pools.write.lend().await.unwrap())
+        .await;
     assert_eq!(bent.unwrap_err().as_database_error().unwrap().code().unwrap(), "23000");
 
     // Made a member of the role elsewhere in the cluster, it finds that the role was given nothing here.
@@ -99,7 +101,7 @@ async fn a_login_that_may_not_make_roles_migrates_and_works_all_the_same() {
     assert!(migrate(&database.options()).await.unwrap().roles);
     assert_eq!(migrate::application_role(&mut connection).await.unwrap(), Some("ringi_app"));
 
-    pools.close().await;
+    pools.close();
     drop(connection);
     let sql = format!("REASSIGN OWNED BY {login} TO CURRENT_USER; DROP OWNED BY {login}; DROP ROLE {login}");
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut admin).await.unwrap();
@@ -117,7 +119,7 @@ async fn an_older_program_beside_a_newer_schema_starts() {
     assert_eq!(report.applied, 0);
     let pools = pools(&app.database.options(), Some(APPLICATION_ROLE)).await;
     assert!(pools.is_ready().await);
-    pools.close().await;
+    pools.close();
     let ready = reqwest::get(format!("{}/health/ready", app.address)).await.unwrap();
     assert_eq!(ready.status(), 200);
     app.admin.create("as ever").await;
@@ -136,7 +138,7 @@ async fn a_schema_that_is_behind_is_not_ready() {
         .await
         .unwrap();
     assert_eq!(tables, 0, "looking changes nothing");
-    pools_of_empty.close().await;
+    pools_of_empty.close();
 
     let app = App::start().await;
     assert!(app.pools.is_ready().await);

@@ -327,8 +327,8 @@ async fn clean(app: &App, applicant: &Person) {
         assert_eq!(app.count(&sql).await, 1, "a write that was answered is not there");
     }
     app.check_invariants().await;
-    let size = app.pools.write.size();
-    assert!(size <= app.settings.database.max_connections, "{size} connections");
+    let sizes = app.pools.write.sizes();
+    assert!(sizes.open <= sizes.most, "{sizes:?}");
 }
 
 /// Returns when it is so.

@@ -213,6 +213,24 @@ async fn approve_holds_the_membership_then_revocation() {
     app.stop().await;
 }
 
+/// One statement takes both locks where there is no key between them. Its order is in its data, whatever the plan.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_the_membership_does_not_hold_the_request() {
+    let app = App::start().await;
+    let (applicant, ben) = (app.applicant().await, app.approver().await);
+    let pending = applicant.submitted("in this order").await;
+
+    let held = app.hold(&format!("SELECT FROM organization_member WHERE user_id = '{}' FOR UPDATE", ben.id)).await;
+    let approve = begin(&ben, &pending, "approve", None);
+    app.until_waiting(1).await;
+    app.hold(&format!("{} NOWAIT", lock_request(&pending))).await.release().await;
+    held.release().await;
+
+    approve.answer().await.expect_status(200);
+    app.check_invariants().await;
+    app.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_held_longer_than_lock_timeout() {
     logs::listen();

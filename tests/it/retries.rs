@@ -162,11 +162,11 @@ async fn a_waiter_gets_409_though_the_database_defaults_to_repeatable_read() {
 
 async fn default_isolation(app: &App) -> String {
     loop {
-        let mut connection = app.pools.write.acquire().await.unwrap();
-        match sqlx::query_scalar("SHOW default_transaction_isolation").fetch_one(&mut *connection).await {
-            Ok(level) => return level,
-            // One of those that were cut.
-            Err(_) => connection.close_on_drop(),
+        let mut connection = app.pools.write.lend().await.unwrap();
+        // One of those that were cut is closed when it is dropped.
+        if let Ok(level) = sqlx::query_scalar("SHOW default_transaction_isolation").fetch_one(&mut *connection).await {
+            connection.give_back();
+            return level;
         }
     }
 }
@@ -314,7 +314,7 @@ async fn a_panic_in_a_use_case_is_one_500_and_the_process_goes_on() {
     let (broken, whole) = (applicant.submitted("unreadable").await, applicant.submitted("readable").await);
     app.execute(&format!(
         "ALTER TABLE approval_request DISABLE TRIGGER USER;
-         ALTER TABLE approval_request DROP CONSTRAINT approval_request_submitted_at_check;
+         ALTER TABLE approval_request DROP CONSTRAINT approval_request_is_sound;
          UPDATE approval_request SET submitted_at = 'infinity' WHERE id = '{}';",
         id_of(&broken)
     ))

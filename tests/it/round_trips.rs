@@ -6,10 +6,10 @@ use serde_json::json;
 use std::time::Duration;
 
 /// What an approval may cost, without and with an idempotency key.
-const WITHOUT_KEY: u64 = 5;
+///
+/// BEGIN, both locks, the write, COMMIT. With a key its row stands between the two locks: three trips in place of one.
+const WITHOUT_KEY: u64 = 4;
 const WITH_KEY: u64 = 6;
-/// The pool's look at a connection that comes back: after the COMMIT, but before the next writer has the connection.
-const PING: u64 = 1;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_makes_few_round_trips() {
@@ -40,10 +40,7 @@ async fn an_approval_makes_few_round_trips() {
             least = least.min(wire.since(&before));
         }
         println!("round trips of an approval, with a key: {keyed}: {least}");
-        assert!(
-            least <= most + PING,
-            "an approval costs {least} round trips (with a key: {keyed}), more than {most} + {PING}"
-        );
+        assert!(least <= most, "an approval costs {least} round trips (with a key: {keyed}), more than {most}");
     }
     app.stop().await;
 }

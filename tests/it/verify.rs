@@ -228,7 +228,7 @@ async fn every_bent_row_is_named() {
     tamper(&app, &format!("UPDATE approval_history SET actor_name = 'x' WHERE request_id = '{}'", id_of(&draft))).await;
     assert_eq!(first_broken(&app.admin, "history/verify").await["request_id"], draft["id"]);
     restore(&app).await;
-    app.execute("ALTER TABLE approval_history DROP CONSTRAINT approval_history_occurred_at_check").await;
+    app.execute("ALTER TABLE approval_history DROP CONSTRAINT approval_history_is_sound").await;
     tamper(&app, &history("occurred_at = 'infinity'", 3)).await;
     assert_eq!(first_broken(&app.admin, "history/verify").await["why"], "entry_hash");
     app.stop().await;

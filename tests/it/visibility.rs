@@ -41,7 +41,7 @@ async fn requests(applicant: &Person, actor: &Person, other: &Person) -> Vec<(&'
 async fn by_sql(app: &App, viewer: &Person) -> HashMap<Uuid, bool> {
     let sql = "SELECT id, can_decide FROM visible_request WHERE organization_id = $1 AND viewer_id = $2";
     let query = sqlx::query_as(sql).bind(app.organization).bind(viewer.id);
-    query.fetch_all(&app.pools.read).await.unwrap().into_iter().collect()
+    query.fetch_all(&mut *app.pools.read.lend().await.unwrap()).await.unwrap().into_iter().collect()
 }
 
 /// What the domain says of one request: whether he may see it and what he could do.
