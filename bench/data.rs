@@ -23,7 +23,7 @@ use uuid::Uuid;
 pub const ORGANIZATION: u64 = 0xA0_0000_0000;
 pub const APPROVER: u64 = 0xB0_0000_0000;
 const APPLICANT: u64 = 0xC0_0000_0000;
-const ADMIN: u64 = 0xD0_0000_0000;
+pub const ADMIN: u64 = 0xD0_0000_0000;
 /// A member who applies for little: the first three requests of his organization are his, and he sees no others.
 const PLAIN: u64 = 0xE0_0000_0000;
 pub const REQUEST: u64 = 0x10_0000_0000;

@@ -82,9 +82,18 @@ pub fn get(path: &str, token: Option<&str>) -> Vec<u8> {
 
 /// The bytes of a POST of JSON; `headers` are whole lines.
 pub fn post(path: &str, token: &str, headers: &str, body: &str) -> Vec<u8> {
+    write("POST", path, token, headers, body)
+}
+
+/// The bytes of a PUT of JSON.
+pub fn put(path: &str, token: &str, body: &str) -> Vec<u8> {
+    write("PUT", path, token, "", body)
+}
+
+fn write(method: &str, path: &str, token: &str, headers: &str, body: &str) -> Vec<u8> {
     format!(
-        "POST {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n{headers}Content-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n{headers}Content-Type: \
+         application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()

@@ -34,9 +34,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 use summary::Summary;
 
-const PARTS: [&str; 6] = ["approve", "latency", "hot", "reads", "memory", "lease"];
+const PARTS: [&str; 7] = ["approve", "latency", "hot", "reads", "memory", "lease", "closing"];
 
-const USAGE: &str = "parts: approve latency hot reads memory lease (all of them when none is named)
+const USAGE: &str = "parts: approve latency hot reads memory lease closing (all of them when none is named)
   --seconds N   how long each measurement takes (10)
   --pairs N     how many interleaved rounds (3)
   --arms A,B    with approve: only these of ringi same_sql textbook django fastify
@@ -193,6 +193,7 @@ async fn measure(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
             "hot" => parts::hot::run(options, cluster, summary).await,
             "lease" => parts::lease::run(options, cluster, summary).await,
             "reads" => parts::reads::run(options, cluster, summary).await,
+            "closing" => parts::closing::run(options, cluster, summary).await,
             _ => parts::memory::run(options, cluster, summary).await,
         }
         .map_err(|sentence| format!("{part}: {sentence}"))?;

@@ -1,7 +1,9 @@
 //! The composition root: the one place that knows all concrete types together.
 
+mod closings;
 mod work;
 
+pub use closings::{ClosingWork, charge_approvals};
 pub use work::{Role, Work};
 
 use crate::config::{self, Database, Settings};
@@ -32,6 +34,8 @@ pub type Inspections = crate::inspection::service::Inspections<PgStore, PgReads>
 pub type Leases = crate::lease::Leases<PgLeases>;
 /// The use cases on charges and months, on PostgreSQL.
 pub type Closings = crate::closing::charges::Closings<PgStore, PgReads>;
+/// The closings of this process, on PostgreSQL.
+pub type Closer = crate::closing::closer::Closer<PgStore, PgReads, PgLeases>;
 pub use crate::pg::Pools;
 
 /// The name of the database in a PostgreSQL of our own.
@@ -107,9 +111,9 @@ impl Db {
     ///
     /// # Errors
     /// [`AppError::Other`] when the schema is behind and may not be changed here.
-    pub async fn prepare(&self, migrate: bool) -> Result<(), AppError> {
+    pub async fn prepare(&self, migrate: bool, settings: &Database) -> Result<(), AppError> {
         if migrate || self.embedded.is_some() {
-            let report = migrate::migrate(&self.options).await?;
+            let report = self.migrate(settings).await?;
             if report.applied > 0 {
                 tracing::info!(applied = report.applied, roles = report.roles, "migrated");
             }
@@ -122,6 +126,24 @@ impl Db {
                 "the database lacks {n} migration(s): run `ringi migrate`, or start with `ringi serve --migrate`"
             ))),
         }
+    }
+
+    /// Applies the migrations that are missing, and then makes what older rows lack.
+    ///
+    /// # Errors
+    /// [`AppError`]; applied migrations stay.
+    pub async fn migrate(&self, settings: &Database) -> Result<migrate::Report, AppError> {
+        let report = migrate::migrate(&self.options).await?;
+        if report.applied > 0 && report.applied < report.known {
+            let pools = self.pools(settings).await?;
+            let made = charge_approvals(&pools, settings, None).await;
+            pools.close();
+            let made = made?;
+            if made > 0 {
+                tracing::info!(made, "charges of requests that were approved before");
+            }
+        }
+        Ok(report)
     }
 
     /// Opens the pools, as the less able role where there is one.
@@ -337,7 +359,7 @@ async fn serve_on(
     listener: TcpListener,
     ready: impl FnOnce(),
 ) -> Result<(), AppError> {
-    db.prepare(options.migrate).await?;
+    db.prepare(options.migrate, &settings.database).await?;
     let pools = db.pools(&settings.database).await?;
     if options.demo {
         // Its approvals are of the past: they start nothing.
@@ -371,6 +393,7 @@ async fn serve_on(
 pub struct Service {
     pools: Pools,
     health: Health,
+    closing: ClosingWork,
     runner: Runner,
     server: actix_web::dev::ServerHandle,
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
@@ -415,6 +438,10 @@ impl Service {
         let runner = Runner::new(tokio::runtime::Handle::current());
         let fetching = tokens.keep_keys_fresh();
         let health = Health::new(pools.clone());
+        let closing = ClosingWork::start(&pools, settings, &use_cases.admission)?;
+        if options.role.works() {
+            closing.resume_interrupted(&runner, settings.closing.resume_interval);
+        }
         let state = State {
             approvals: use_cases.approvals,
             members: use_cases.members,
@@ -424,6 +451,7 @@ impl Service {
             inspections: use_cases.inspections,
             closings: use_cases.closings,
             processing: use_cases.processing,
+            closer: closing.closer().clone(),
             exports: Exports::default(),
             looking: use_cases.looking,
             runner: runner.clone(),
@@ -444,6 +472,7 @@ impl Service {
             http::serve(listener, state, &server_settings).map_err(|error| AppError::Io("http".to_owned(), error))?;
         Ok(Self {
             health,
+            closing,
             runner,
             server: server.handle(),
             serving: tokio::spawn(server),
@@ -471,6 +500,7 @@ impl Service {
             work.close();
         }
         self.health.stop();
+        self.closing.close();
         tokio::time::sleep(self.drain.min(self.grace)).await;
         self.server.stop(true).await;
         drop(self.serving.await);
@@ -483,6 +513,7 @@ impl Service {
         }
         self.gauges.abort();
         drop(self.fetching);
+        self.closing.finish().await;
         // A use case that hangs keeps its connection: the process ends, and the database rolls it back.
         self.pools.close();
     }

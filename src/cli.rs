@@ -1,9 +1,11 @@
 //! The command line. Answers go to stdout, problems to stderr with what to do next; exit codes are 0, 1 (failed) and
 //! 2 (wrong usage), and what a command's help names.
 
+mod close;
 mod history;
+mod progress;
 
-use crate::app::{AppError, Db, Role, ServeOptions, UseCases, serve};
+use crate::app::{AppError, Db, Role, ServeOptions, UseCases, charge_approvals, serve};
 use crate::config::Settings;
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::domain::member::MemberInput;
@@ -51,7 +53,7 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Load the demo organization: people, and requests in every status. Twice is the same as once.
+    /// Load the demo organization: people, requests in every status, and charges of two months. Twice is the same as once.
     #[command(after_help = "Example: ringi demo\nExample: ringi demo --connector --delay 30s")]
     Demo {
         /// One JSON object a line.
@@ -90,6 +92,14 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Close a month: confirm its charges while everybody works on, and make it show in one instant.
+    #[command(
+        after_help = "Exit codes: 0 closed, 1 not over yet or interrupted, 2 unusable arguments, 3 blocked by rows that can't be confirmed, 4 somebody else is at it; with --all the worst of 1, 3 and 4 in this order.\nExample: ringi close --org 0197c0de-0000-7000-8000-000000000001 --period 2026-10\nFrom cron, on the first of each month: ringi close --all"
+    )]
+    Close(close::Close),
+    /// Charges.
+    #[command(subcommand)]
+    Charges(Charges),
     /// Prove that nobody bent the history.
     #[command(subcommand)]
     History(history::History),
@@ -99,6 +109,18 @@ enum Command {
         /// Its folder; else `database.embedded_dir`.
         #[arg(long)]
         dir: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum Charges {
+    /// Make the charges that approved requests lack. `ringi migrate` does it once; run it again after older programs have
+    /// worked beside newer ones. Twice is the same as once.
+    #[command(after_help = "Example: ringi charges backfill")]
+    Backfill {
+        /// One organization; all of them when left out.
+        #[arg(long)]
+        org: Option<Uuid>,
     },
 }
 
@@ -211,6 +233,13 @@ async fn command(command: Command, mut settings: Settings) -> Result<ExitCode, A
         }
         Command::Openapi => say(http::openapi::json()),
         Command::Doctor { json } => return Ok(doctor(&settings, json).await),
+        Command::Charges(Charges::Backfill { org }) => {
+            let db = Db::open(&settings.database).await?;
+            let made = backfill(&db, &settings, org.map(OrganizationId)).await;
+            db.leave().await;
+            say(&format!("{} charge(s) made", made?));
+        }
+        Command::Close(wanted) => return close::run(wanted, &settings).await,
         Command::History(history) => return history::run(history, &settings).await,
         Command::Postgres { dir } => {
             if let Some(dir) = dir {
@@ -268,7 +297,7 @@ async fn migrations(settings: &Settings, check: bool) -> Result<ExitCode, AppErr
             say(&format!("{missing} migration(s) missing"));
             return Ok(if missing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
-        let report = migrate::migrate(&db.options).await?;
+        let report = db.migrate(&settings.database).await?;
         say(&format!("{} migration(s) applied, {} known", report.applied, report.known));
         if !report.roles {
             say(
@@ -285,12 +314,20 @@ async fn migrations(settings: &Settings, check: bool) -> Result<ExitCode, AppErr
 }
 
 async fn load_demo(db: &Db, settings: &Settings) -> Result<(), AppError> {
-    db.prepare(false).await?;
+    db.prepare(false, &settings.database).await?;
     let pools = db.pools(&settings.database).await?;
     let store = PgStore::new(pools.write.clone(), settings.database.acquire_timeout);
     let loaded = demo::load(&store, &UseCases::new(&pools, &settings.database)).await;
     pools.close();
     loaded
+}
+
+async fn backfill(db: &Db, settings: &Settings, only: Option<OrganizationId>) -> Result<i64, AppError> {
+    db.prepare(false, &settings.database).await?;
+    let pools = db.pools(&settings.database).await?;
+    let made = charge_approvals(&pools, &settings.database, only).await;
+    pools.close();
+    made
 }
 
 fn demo_people(as_json: bool) -> String {
@@ -321,7 +358,7 @@ fn demo_people(as_json: bool) -> String {
 
 #[expect(clippy::disallowed_methods, reason = "the one home of new organization ids")]
 async fn create_org(db: &Db, settings: &Settings, new: CreateOrg) -> Result<String, AppError> {
-    db.prepare(false).await?;
+    db.prepare(false, &settings.database).await?;
     let pools = db.pools(&settings.database).await?;
     let store = PgStore::new(pools.write.clone(), settings.database.acquire_timeout);
     let organization = NewOrganization {
@@ -349,7 +386,11 @@ fn say(text: &str) {
 }
 
 #[expect(clippy::print_stderr, reason = "a problem, told to the person at the terminal")]
-fn fail(sentence: &str) -> ExitCode {
+fn warn(sentence: &str) {
     eprintln!("ringi: {sentence}");
+}
+
+fn fail(sentence: &str) -> ExitCode {
+    warn(sentence);
     ExitCode::FAILURE
 }

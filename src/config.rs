@@ -53,6 +53,8 @@ pub struct Settings {
     pub processing: Processing,
     /// `[page]`
     pub page: Page,
+    /// `[closing]`
+    pub closing: Closing,
     /// `[log]`
     pub log: Log,
 }
@@ -137,6 +139,18 @@ pub struct Page {
     pub resource: String,
     #[serde(deserialize_with = "list")]
     pub origins: Vec<String>,
+}
+
+/// `[closing]`: see `config/default.toml` for each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config/default.toml documents each of them")]
+pub struct Closing {
+    #[serde(rename = "chunk_target_ms", deserialize_with = "milliseconds")]
+    pub chunk_target: Duration,
+    pub chunk_max_rows: u32,
+    #[serde(rename = "resume_interval_ms", deserialize_with = "milliseconds")]
+    pub resume_interval: Duration,
 }
 
 /// `[log]`: see `config/default.toml` for each.
@@ -260,6 +274,13 @@ impl Settings {
         }
         read_issuers(&self.auth.issuers).map_err(SettingsError::Refused)?;
         self.processing.check().map_err(SettingsError::Refused)?;
+        let closing = &self.closing;
+        if closing.chunk_target.is_zero() || closing.chunk_max_rows == 0 || closing.resume_interval.is_zero() {
+            return refuse(
+                "closing.chunk_target_ms, closing.chunk_max_rows and closing.resume_interval_ms must be 1 or more"
+                    .to_owned(),
+            );
+        }
         let page = &self.page;
         if !page.issuer.is_empty() && !self.auth.issuers.iter().any(|issuer| issuer.issuer == page.issuer) {
             return refuse(format!(
@@ -356,6 +377,7 @@ mod tests {
         assert!(refused(|s| s.page.origins = vec!["https://a; script-src *".into()]).contains("exact origin"));
         assert!(refused(|s| s.page.issuer = "https://id.example".into()).contains("one of auth.issuers"));
         assert!(refused(|s| s.page.client_id = "ringi".into()).contains("both or neither"));
+        assert!(refused(|s| s.closing.chunk_max_rows = 0).contains("closing.chunk_max_rows"));
         assert!(refused(|s| s.http.listen = "nowhere".into()).contains("127.0.0.1:8080"));
     }
 

@@ -1,12 +1,16 @@
-//! The demo organization: people, and requests in every status, made by the use cases themselves, so that history,
+//! The demo organization: people, requests in every status, and charges of two months, made by the use cases themselves, so that history,
 //! chain and events are as in real life. Loading it twice is the same as once.
 
 use crate::app::{AppError, UseCases};
 use crate::approvals::view::{ListQuery, RequestView, View};
+use crate::closing::charges::ImportRow;
+use crate::closing::view::RowResult;
+use crate::domain::charge::{ChargeContent, IMPORT_MAX, NewCharge};
 use crate::domain::content::Content;
-use crate::domain::ids::{OrganizationId, RequestId, UserId};
+use crate::domain::ids::{ChargeId, OrganizationId, RequestId, UserId};
 use crate::domain::member::MemberRefusal;
 use crate::domain::member::{Member, MemberInput};
+use crate::domain::period::Period;
 use crate::domain::request::{Command, Status};
 use crate::members::MemberError;
 use crate::pg::{NewOrganization, OrganizationError, PgStore, create_organization};
@@ -120,6 +124,20 @@ const STORIES: &[Story] = &[
     },
 ];
 
+/// Before the month and the number of a charge.
+const FIRST_CHARGE: u128 = 0x0197_c0de_0000_7000_8000_c000_0000_0000;
+
+/// What is spent: on what, about how much in the minor unit, and in which currency.
+const SPENDINGS: &[(&str, i64, &str)] = &[
+    ("Taxi 東京駅", 1_840, "JPY"),
+    ("Train Osaka", 14_720, "JPY"),
+    ("昼食・打ち合わせ", 3_200, "JPY"),
+    ("Cloud hosting", 12_900, "USD"),
+    ("文房具", 980, "JPY"),
+    ("Hotel Berlin", 14_900, "EUR"),
+    ("Team dinner", 28_400, "JPY"),
+];
+
 /// Makes what is missing of the demo organization.
 ///
 /// # Errors
@@ -146,7 +164,33 @@ pub async fn load(store: &PgStore, use_cases: &UseCases) -> Result<(), AppError>
     for story in STORIES {
         tell(use_cases, story).await?;
     }
+    // A demo that is older than charges has approvals without them.
+    use_cases.closings.charge_approvals(ORGANIZATION).await.map_err(failed)?;
+    let present = use_cases.closings.present_month(ORGANIZATION).await.map_err(failed)?;
+    for (month, days, charges) in [(present.and_then(Period::previous), 27, 2_400), (present, 1, 120)] {
+        let Some(month) = month else { continue };
+        let rows: Vec<ImportRow> = (0..charges).filter_map(|n| spending(month, n, days)).collect();
+        let nothing = |_: &[RowResult]| Answer { status: 200, location: None, body: Vec::new() };
+        for rows in rows.chunks(IMPORT_MAX) {
+            use_cases.closings.import(&call(DARA), rows, &nothing).await.map_err(failed)?;
+        }
+    }
     Ok(())
+}
+
+/// The `n`th charge of a month, the same every time, on one of its first days, in working hours.
+fn spending(month: Period, n: u32, days: u32) -> Option<ImportRow> {
+    let (description, yen, currency) = *SPENDINGS.get(usize::try_from(n).ok()? % SPENDINGS.len())?;
+    let hour = 3 + n % 6;
+    let occurred_at = month.first_day().and_hms_opt(hour, n % 60, (n / 60) % 60)?.and_utc();
+    let id = ChargeId(Uuid::from_u128(FIRST_CHARGE + (u128::from(month.number()) << 16) + u128::from(n)));
+    let content = ChargeContent {
+        occurred_at: occurred_at + chrono::Duration::days(i64::from(n / 3 % days)),
+        amount: yen + i64::from(n * 37 % 900),
+        currency: currency.to_owned(),
+        description: Some(description.to_owned()),
+    };
+    Some(ImportRow { id: Some(id), charge: Ok(NewCharge { id, content, reverses: None }) })
 }
 
 async fn tell(use_cases: &UseCases, story: &Story) -> Result<(), AppError> {

@@ -57,6 +57,12 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
     metrics::describe_counter!("ringi_panics_total", "Panics that became an internal error");
     metrics::describe_gauge!("ringi_pool_connections", "Database connections by pool and state");
     metrics::describe_gauge!("ringi_writes_present", "Writes inside or waiting");
+    metrics::describe_counter!(
+        "ringi_closings_total",
+        "Runs that closed a month by result: closed, blocked, stopped, lost, failed"
+    );
+    metrics::describe_counter!("ringi_closing_retries_total", "Steps of closings that were tried again");
+    metrics::describe_histogram!("ringi_closing_step_seconds", "Time for which a step of a closing held its locks");
     metrics::describe_gauge!("ringi_leases_held", "Leases that this process holds");
     metrics::describe_counter!("ringi_lease_beats_late_total", "Heartbeats sent later than one and a half intervals");
     metrics::describe_counter!("ringi_lease_beats_failed_total", "Heartbeats that the database did not answer");

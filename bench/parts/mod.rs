@@ -1,6 +1,7 @@
 //! What is measured, a part each.
 
 pub mod approve;
+pub mod closing;
 pub mod hot;
 pub mod latency;
 pub mod lease;

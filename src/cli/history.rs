@@ -1,5 +1,6 @@
 //! `ringi history`: verification, checkpoints and their keys.
 
+use super::progress::Progress;
 use super::say;
 use crate::app::{AppError, Db};
 use crate::config::Settings;
@@ -10,14 +11,12 @@ use crate::inspection::store::{Head, VerificationReads};
 use crate::inspection::verify::{Place, verify};
 use crate::pg::{PgReads, PoolSettings};
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
-use std::io::{BufReader, BufWriter, IsTerminal, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 /// What `verify` exits with when a row is broken.
@@ -98,7 +97,7 @@ async fn with_reads(
 ) -> Result<ExitCode, AppError> {
     let db = Db::open(&settings.database).await?;
     let done = async {
-        db.prepare(false).await?;
+        db.prepare(false, &settings.database).await?;
         let pools = db.pools(&settings.database).await?;
         let limit = PoolSettings::from(&settings.database).answer_limit();
         let done = work(PgReads::new(pools.read.clone(), settings.database.acquire_timeout, limit)).await;
@@ -297,14 +296,14 @@ async fn verify_one(
     as_json: bool,
 ) -> Result<bool, AppError> {
     let Some((rows, _)) = reads.extent(organization).await? else { return Err(unknown(organization)) };
-    let progress = Progress::new(rows, as_json);
+    let progress = Progress::new(organization.to_string(), rows, as_json);
     let (mut checked, mut broken, mut place) = (0, None, Some(Place::START));
     while let Some(at) = place {
         let part = verify(reads, organization, None, at, BUDGET).await?;
         checked += part.checked;
         broken = part.first_broken;
         place = part.next;
-        progress.at(organization, checked);
+        progress.at(checked);
     }
     let mut compared = None;
     if let Some(checkpoint) = checkpoint {
@@ -312,7 +311,7 @@ async fn verify_one(
         compared = Some(heads);
         broken = broken.or(found);
     }
-    progress.bar.finish_and_clear();
+    progress.end();
     say(&report(organization, checked, broken.as_ref(), checkpoint.zip(compared), as_json));
     Ok(broken.is_none())
 }
@@ -346,38 +345,5 @@ fn report(
                 why.as_str()
             )
         }
-    }
-}
-
-/// A bar on a terminal, a plain line now and then elsewhere, nothing for machines. All of it on stderr.
-struct Progress {
-    bar: ProgressBar,
-    lines: Option<std::cell::Cell<Instant>>,
-    rows: i64,
-}
-
-impl Progress {
-    fn new(rows: i64, as_json: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let bar = if terminal && !as_json {
-            ProgressBar::with_draw_target(u64::try_from(rows).ok(), ProgressDrawTarget::stderr())
-        } else {
-            ProgressBar::hidden()
-        };
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} rows, {per_sec}, {eta} left")
-        {
-            bar.set_style(style);
-        }
-        Self { bar, lines: (!terminal && !as_json).then(|| std::cell::Cell::new(Instant::now())), rows }
-    }
-
-    #[expect(clippy::print_stderr, reason = "progress, for who watches; the answer goes to stdout")]
-    fn at(&self, organization: OrganizationId, checked: i64) {
-        self.bar.set_position(u64::try_from(checked).unwrap_or(0));
-        let Some(last) = self.lines.as_ref().filter(|last| last.get().elapsed() > Duration::from_secs(5)) else {
-            return;
-        };
-        last.set(Instant::now());
-        eprintln!("{organization}: {checked} of {} rows", self.rows);
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::charge::{
 use crate::domain::history::{Kind, SubjectEntry};
 use crate::domain::ids::{ChargeId, OrganizationId, Version};
 use crate::domain::member::Member;
+use crate::domain::period::Period;
 use crate::domain::rfc3339;
 use crate::domain::text::Violation;
 use crate::transaction::admission::Admission;
@@ -17,6 +18,10 @@ use crate::transaction::idempotency::{Answer, Kept, Reply};
 use crate::transaction::{Call, End, Guarded, Locked, Viewer, claim_key, retrying, settle};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
+use uuid::Uuid;
+
+/// How many requests are looked at in one transaction.
+const LOOKED_AT_ONCE: i64 = 500;
 
 /// The use cases, on a store for writes and one for reads.
 #[derive(Clone, Debug)]
@@ -115,6 +120,34 @@ impl<S: ClosingStore, R: ClosingReads> Closings<S, R> {
         found.ok_or_else(|| ClosingRefusal::NotFound.into())
     }
 
+    /// Makes the charges that approved requests of an organization lack: those approved before there were charges, or by
+    /// an older program beside this one. In short steps; again, it makes nothing. Says how many it made.
+    ///
+    /// # Errors
+    /// [`ClosingError`]; what was made stays.
+    pub async fn charge_approvals(&self, organization: OrganizationId) -> Result<i64, ClosingError> {
+        let (mut from, mut all) = (Uuid::nil(), 0);
+        loop {
+            let (made, last) = retrying(|| async {
+                let mut session = self.store.open().await?;
+                let work = session.charge_approvals(organization, from, LOOKED_AT_ONCE).await;
+                settle(session, work.map(End::Commit).map_err(ClosingError::from)).await
+            })
+            .await?;
+            all += made;
+            let Some(next) = last.and_then(|last| last.as_u128().checked_add(1)) else { return Ok(all) };
+            from = Uuid::from_u128(next);
+        }
+    }
+
+    /// The month of now in the organization's time zone. `None`: there is no such organization.
+    ///
+    /// # Errors
+    /// [`ClosingError`].
+    pub async fn present_month(&self, organization: OrganizationId) -> Result<Option<Period>, ClosingError> {
+        Ok(self.reads.present_month(organization).await?)
+    }
+
     pub(super) async fn member(&self, viewer: Viewer) -> Result<Member, ClosingError> {
         let member = self.reads.member_of(viewer).await?;
         member.filter(|member| member.is_active).ok_or(ClosingError::NotAMember)
@@ -207,12 +240,14 @@ async fn refuse_bad_reversals(
     }
     let found = session.reversible(organization, &targets).await?;
     let found: HashMap<ChargeId, Reversible> = found.into_iter().map(|target| (target.id, target)).collect();
-    let mut refused = HashMap::new();
+    let (mut refused, mut taken) = (HashMap::new(), HashSet::new());
     wanted.retain(|charge| {
         let Some(target) = charge.reverses else { return true };
         let possible = found.get(&target).is_some_and(|target| {
             target.reversed_by.is_none_or(|by| by == charge.id)
                 && charge.reverses_exactly(target.amount, &target.currency)
+                // Of two in one import, the first.
+                && taken.insert(target.id)
         });
         if !possible {
             refused.insert(charge.id, RowOutcome::Refused(RowFault::ReversalInvalid));

@@ -1,9 +1,13 @@
 //! Charges, months, and the closing that nobody notices.
 //!
-//! [`charges`] writes and corrects charges; [`statements`] shows what is upcoming and what is closed. [`store`] says
-//! what they need of a database.
+//! [`charges`] writes and corrects charges; [`statements`] shows what is upcoming and what is closed; [`closer`] begins
+//! to close a month, and [`run`] does it. [`store`] and [`run_store`] say what they need of a database.
 
 pub mod charges;
+pub mod closer;
+pub mod pace;
+pub mod run;
+pub mod run_store;
 pub mod statements;
 pub mod store;
 pub mod view;

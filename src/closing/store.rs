@@ -11,6 +11,7 @@ use crate::domain::period::Period;
 use crate::transaction::idempotency::Kept;
 use crate::transaction::{Guarded, Locked, Session, StoreError, Viewer};
 use std::future::Future;
+use uuid::Uuid;
 
 /// Opens sessions. One session is one Read Committed transaction.
 pub trait ClosingStore: Clone + Send + Sync + 'static {
@@ -98,6 +99,18 @@ pub trait ChargeSession: Session {
         charges: &[(NewCharge, Placement)],
     ) -> impl Future<Output = Result<Vec<ChargeId>, StoreError>> + Send;
 
+    /// Looks at up to `limit` requests of an organization from an id on, and makes the charges that approved ones with an
+    /// amount lack. Says how many it made, and the last request that it looked at.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn charge_approvals(
+        &mut self,
+        organization: OrganizationId,
+        from: Uuid,
+        limit: i64,
+    ) -> impl Future<Output = Result<(i64, Option<Uuid>), StoreError>> + Send;
+
     /// Those of these charges that there are.
     ///
     /// # Errors
@@ -160,6 +173,15 @@ pub trait ClosingReads: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`StoreError`], as everywhere below.
     fn member_of(&self, viewer: Viewer) -> impl Future<Output = Result<Option<Member>, StoreError>> + Send;
+
+    /// The month of now in the organization's time zone. `None`: there is no such organization.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn present_month(
+        &self,
+        organization: OrganizationId,
+    ) -> impl Future<Output = Result<Option<Period>, StoreError>> + Send;
 
     /// Up to `limit` charges before an id, in descending order of their ids.
     ///

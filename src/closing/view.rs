@@ -1,7 +1,7 @@
 //! What a reader is shown of charges and months.
 
 use crate::domain::Instant;
-use crate::domain::charge::{Charge, RowFault};
+use crate::domain::charge::{Charge, ClosingState, RowFault};
 use crate::domain::ids::{ChargeId, RequestId};
 use crate::domain::period::Period;
 use uuid::Uuid;
@@ -108,3 +108,71 @@ pub struct ConfirmedRow {
 
 /// A place among a month's confirmed rows, which are in the order of what happened.
 pub type RowPlace = (Instant, Uuid);
+
+/// How many blocked rows are named at once.
+pub const BLOCKED_SHOWN: i64 = 100;
+
+/// A row that a run could not confirm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockedRow {
+    /// The charge.
+    pub charge_id: ChargeId,
+    /// Stable: `reversal_invalid`, or `refused` by the database.
+    pub code: String,
+    /// What the database said.
+    pub detail: String,
+}
+
+/// How far the closing of a month is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosingView {
+    /// Which month.
+    pub period: Period,
+    /// See [`ClosingState`].
+    pub state: ClosingState,
+    /// The month's charges.
+    pub total: i64,
+    /// Those that are confirmed.
+    pub confirmed: i64,
+    /// Those that stand in the way.
+    pub blocked_count: i64,
+    /// The first of them by id, at most [`BLOCKED_SHOWN`].
+    pub blocked: Vec<BlockedRow>,
+    /// How fast the run under way is.
+    pub rows_per_second: i64,
+    /// Who is at it.
+    pub holder: Option<String>,
+    /// When the month was begun to be closed.
+    pub started_at: Option<Instant>,
+    /// The last sign of life of who is at it.
+    pub heartbeat_at: Option<Instant>,
+    /// When the last run ended: with the month closed, or with blocked rows.
+    pub finished_at: Option<Instant>,
+    /// An earlier month that has charges and is not closed.
+    pub earlier_open: Option<Period>,
+    /// The month has ended in the organization's time zone.
+    pub is_over: bool,
+}
+
+impl ClosingView {
+    /// How many seconds the run under way needs, as far as one can tell.
+    #[must_use]
+    pub fn seconds_left(&self) -> Option<i64> {
+        let left = (self.total - self.confirmed - self.blocked_count).max(0);
+        let known = self.state == ClosingState::Running && self.rows_per_second > 0;
+        known.then(|| (left + self.rows_per_second - 1) / self.rows_per_second)
+    }
+}
+
+/// How far a run is, as it goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The month's charges.
+    pub total: i64,
+    /// Those that are confirmed.
+    pub confirmed: i64,
+    /// Those that this run could not confirm.
+    pub blocked: i64,
+    /// Lately.
+    pub rows_per_second: i64,
+}

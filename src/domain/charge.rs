@@ -5,7 +5,7 @@ use super::content::{AMOUNT_MAX, currency_code};
 use super::ids::{ChargeId, OrganizationId, RequestId, Version};
 use super::member::Member;
 use super::period::Period;
-use super::request::names;
+use super::request::{check_reason, names};
 use super::text::{self, Violation};
 use chrono::Duration;
 use validator::Validate;
@@ -155,6 +155,20 @@ pub enum MonthState {
     Closed,
 }
 
+names! {
+    /// How far a month is.
+    ClosingState {
+        /// Nobody has begun to close it.
+        Open = "open",
+        /// Somebody is at it; or was, and somebody else will go on.
+        Running = "running",
+        /// The last run could not confirm some rows.
+        Blocked = "blocked",
+        /// It shows in its statement, and never changes again.
+        Closed = "closed",
+    }
+}
+
 /// Why a use case on charges and months was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClosingRefusal {
@@ -166,6 +180,8 @@ pub enum ClosingRefusal {
     Changed(Box<Charge>),
     /// The charge's month is closed or being closed.
     PeriodClosed(Period),
+    /// The month is not over yet.
+    PeriodNotOver(Period),
     /// The charge is not one of the month's blocked rows.
     NotBlocked,
     /// The input breaks these rules.
@@ -197,6 +213,18 @@ pub fn decide_correction(
     }
     content.check(charge.reverses.is_some(), now).map_err(ClosingRefusal::Invalid)?;
     Ok((*content != charge.content).then(|| content.clone()))
+}
+
+/// Checks the reason of an exclusion, which there must be.
+///
+/// # Errors
+/// [`ClosingRefusal::Invalid`].
+pub fn check_exclusion(reason: Option<&str>) -> Result<(), ClosingRefusal> {
+    let found = match reason {
+        None => vec![Violation::new("reason", "required", "say why, in 1 to 2,000 characters")],
+        Some(reason) => check_reason(reason),
+    };
+    if found.is_empty() { Ok(()) } else { Err(ClosingRefusal::Invalid(found)) }
 }
 
 #[cfg(test)]

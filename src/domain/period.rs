@@ -28,6 +28,12 @@ impl Period {
         self.0
     }
 
+    /// Its year and month as one number: `202610`.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self.0.year().unsigned_abs() * 100 + self.0.month()
+    }
+
     /// The month before. `None` before the first that there is.
     #[must_use]
     pub fn previous(self) -> Option<Self> {

@@ -182,7 +182,7 @@ impl Command {
             Self::Reject(None) | Self::SendBack(None) => {
                 vec![Violation::new("reason", "required", "say why, in 1 to 2,000 characters")]
             }
-            _ => self.reason().map(|reason| Reason { reason }).map_or_else(Vec::new, |reason| reason.check()),
+            _ => self.reason().map_or_else(Vec::new, |reason| check_reason(reason)),
         };
         if found.is_empty() { Ok(()) } else { Err(Refusal::Invalid(found)) }
     }
@@ -195,10 +195,9 @@ struct Reason<'a> {
     reason: &'a str,
 }
 
-impl Reason<'_> {
-    fn check(&self) -> Vec<Violation> {
-        self.validate().err().map(|errors| text::violations(&errors)).unwrap_or_default()
-    }
+/// Every rule of a reason that is broken.
+pub(super) fn check_reason(reason: &str) -> Vec<Violation> {
+    Reason { reason }.validate().err().map(|errors| text::violations(&errors)).unwrap_or_default()
 }
 
 /// Why a write was refused. Nothing was changed.

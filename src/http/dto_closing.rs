@@ -1,6 +1,6 @@
 //! What goes over the wire out about charges and months: as [`super::dto`].
 
-use crate::closing::view::{ConfirmedRow, Month, RowOutcome, RowResult, Statements, Total};
+use crate::closing::view::{BlockedRow, ClosingView, ConfirmedRow, Month, RowOutcome, RowResult, Statements, Total};
 use crate::domain::charge::{Charge, RowFault};
 use crate::domain::rfc3339;
 use serde::Serialize;
@@ -238,6 +238,111 @@ impl From<&ConfirmedRow> for ConfirmedChargeDto {
             currency: row.currency.clone(),
             description: row.description.clone(),
             request_id: row.request_id.map(|id| id.0),
+        }
+    }
+}
+
+/// How far the closing of a month is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Closing)]
+pub(super) struct ClosingDto {
+    pub(super) period: String,
+    #[schema(value_type = ClosingStateDto)]
+    pub(super) state: &'static str,
+    /// The month's charges.
+    #[schema(minimum = 0)]
+    pub(super) total: i64,
+    /// Those that are confirmed. They show when all are.
+    #[schema(minimum = 0)]
+    pub(super) confirmed: i64,
+    /// The rows that stand in the way, by id; at most 100 are named.
+    #[schema(max_items = 100)]
+    pub(super) blocked: Vec<BlockedDto>,
+    /// How many there are.
+    #[schema(minimum = 0)]
+    pub(super) blocked_count: i64,
+    /// How fast the run under way is.
+    #[schema(minimum = 0)]
+    pub(super) rows_per_second: i64,
+    /// What the run under way needs, as far as one can tell.
+    pub(super) seconds_left: Option<i64>,
+    /// Who is at it: host, process and a number. Null while it is `running`: the run was interrupted, and is gone on with by
+    /// a server soon, or by whoever starts it again.
+    pub(super) holder: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(super) started_at: Option<String>,
+    /// The last sign of life of who is at it.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(super) heartbeat_at: Option<String>,
+    /// When the last run ended, with the month closed or with blocked rows.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(super) finished_at: Option<String>,
+    /// What an administrator may have overlooked.
+    pub(super) warnings: Vec<WarningDto>,
+}
+
+/// `open`: nobody has begun to close it. `running`: somebody is at it. `blocked`: the last run could not confirm some
+/// rows. `closed`: it shows in its statement, and never changes again.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ClosingState)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "the schema of a string, which `ClosingState::as_str` writes")]
+pub(super) enum ClosingStateDto {
+    Open,
+    Running,
+    Blocked,
+    Closed,
+}
+
+/// A row that a run could not confirm.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Blocked)]
+pub(super) struct BlockedDto {
+    pub(super) charge_id: Uuid,
+    /// Stable: `reversal_invalid`, or `refused` by the database.
+    pub(super) code: String,
+    /// What the database said.
+    pub(super) detail: String,
+}
+
+impl From<&BlockedRow> for BlockedDto {
+    fn from(row: &BlockedRow) -> Self {
+        Self { charge_id: row.charge_id.0, code: row.code.clone(), detail: row.detail.clone() }
+    }
+}
+
+/// Something that an administrator may have overlooked.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Warning)]
+pub(super) struct WarningDto {
+    /// Stable: `earlier_month_open`.
+    pub(super) code: &'static str,
+    /// Which month it is about.
+    pub(super) period: String,
+    pub(super) detail: String,
+}
+
+impl From<&ClosingView> for ClosingDto {
+    fn from(view: &ClosingView) -> Self {
+        let warnings = view.earlier_open.map(|period| WarningDto {
+            code: "earlier_month_open",
+            period: period.to_string(),
+            detail: format!("{period} has charges, too, and is not closed."),
+        });
+        Self {
+            period: view.period.to_string(),
+            state: view.state.as_str(),
+            total: view.total,
+            confirmed: view.confirmed,
+            blocked: view.blocked.iter().map(BlockedDto::from).collect(),
+            blocked_count: view.blocked_count,
+            rows_per_second: view.rows_per_second,
+            seconds_left: view.seconds_left(),
+            holder: view.holder.clone(),
+            started_at: view.started_at.map(rfc3339),
+            heartbeat_at: view.heartbeat_at.map(rfc3339),
+            finished_at: view.finished_at.map(rfc3339),
+            warnings: warnings.into_iter().collect(),
         }
     }
 }

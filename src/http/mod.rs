@@ -9,6 +9,7 @@ mod approvals;
 mod auth;
 mod body;
 mod charges;
+mod closings;
 mod dto;
 mod dto_closing;
 mod dto_people;
@@ -86,6 +87,8 @@ pub fn routes(config: &mut ServiceConfig) {
                 .service(resource!("/invitations/{invitation}/revoke", POST invitations::revoke))
                 .service(resource!("/charges", GET charges::list, POST charges::import))
                 .service(resource!("/charges/{charge}", GET charges::get, PUT charges::correct))
+                .service(resource!("/closings/{period}", GET closings::get, POST closings::start))
+                .service(resource!("/closings/{period}/exclude", POST closings::exclude))
                 .service(resource!("/statements", GET statements::list))
                 .service(resource!("/statements/{period}", GET statements::get))
                 .service(resource!("/requests", GET approvals::list, POST approvals::create))

@@ -66,6 +66,7 @@ codes! {
     ChargeChanged 409 "charge_changed" "Somebody corrected the charge since you looked.",
     PeriodClosed 409 "period_closed" "The charge's month is closed, or is being closed.",
     ProcessingNotConfigured 409 "processing_not_configured" "There is no outside system to ask.",
+    PeriodNotOver 409 "period_not_over" "The month is not over yet.",
     PayloadTooLarge 413 "payload_too_large" "The body is too large.",
     UnsupportedMediaType 415 "unsupported_media_type" "The body must be uncompressed application/json.",
     ValidationFailed 422 "validation_failed" "Some values are not acceptable.",
@@ -299,6 +300,10 @@ impl From<ClosingRefusal> for Problem {
             ClosingRefusal::PeriodClosed(period) => Self::new(
                 Code::PeriodClosed,
                 format!("{period} does not change any more: take the charge back with one that `reverses` it."),
+            ),
+            ClosingRefusal::PeriodNotOver(period) => Self::new(
+                Code::PeriodNotOver,
+                format!("Close {period} when it has ended in the organization's time zone."),
             ),
             ClosingRefusal::NotBlocked => {
                 Self::new(Code::InvalidTransition, "Only a blocked row of this month can be excluded from it.")

@@ -4,7 +4,7 @@ use super::body::{BodyLimits, Fields, read_object};
 use super::extract::{idempotency_key, path_period, path_uuid};
 use super::problem::{Code, Problem};
 use super::sign_in::SignIn;
-use crate::app::{Approvals, Closings, Identities, Inspections, Members, Processing};
+use crate::app::{Approvals, Closer, Closings, Identities, Inspections, Members, Processing};
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::Runner;
@@ -39,6 +39,8 @@ pub struct State {
     pub closings: Closings,
     /// The use cases on what follows an approval.
     pub processing: Processing,
+    /// The closings of this process.
+    pub closer: Closer,
     /// The exports under way.
     pub exports: Exports,
     /// Checks tokens.

@@ -155,6 +155,43 @@ impl ChargeSession for PgSession {
         Ok(self.note(rows)?.into_iter().map(|row| ChargeId(row.id)).collect())
     }
 
+    async fn charge_approvals(
+        &mut self,
+        organization: OrganizationId,
+        from: Uuid,
+        limit: i64,
+    ) -> Result<(i64, Option<Uuid>), StoreError> {
+        let asked = Instant::now();
+        // In the order of time, so that months are entered ascending.
+        let row = within(
+            self.answer_limit,
+            query!(
+                r#"WITH looked_at AS MATERIALIZED (
+                     SELECT id, status, amount, currency, title, decided_at, last_actor_id FROM approval_request
+                     WHERE organization_id = $1 AND id >= $2
+                     ORDER BY id LIMIT $3
+                   ), made AS MATERIALIZED (
+                     SELECT charge_approval($1, gen_random_uuid(), r.id, r.amount, r.currency, r.title, r.decided_at,
+                                            r.last_actor_id) AS period
+                     FROM (SELECT * FROM looked_at l
+                           WHERE l.status = 'approved' AND l.amount IS NOT NULL
+                             AND (SELECT c.id FROM charge c
+                                  WHERE c.organization_id = $1 AND c.request_id = l.id) IS NULL
+                           ORDER BY l.decided_at) r
+                   )
+                   SELECT (SELECT count(period) FROM made) AS "made!",
+                          (SELECT id FROM looked_at ORDER BY id DESC LIMIT 1) AS last"#,
+                organization.0,
+                from,
+                limit,
+            )
+            .fetch_one(self.connection()?),
+        )
+        .await;
+        let row = self.note_lock("period", asked, row)?;
+        Ok((row.made, row.last))
+    }
+
     async fn find_charges(
         &mut self,
         organization: OrganizationId,

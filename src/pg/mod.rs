@@ -40,6 +40,8 @@ pub mod migrate;
 mod approvals;
 mod chain;
 mod charges;
+mod closing;
+mod closing_reads;
 mod error;
 mod idempotency;
 mod identities;

@@ -57,6 +57,15 @@ impl PgStore {
     /// Begins a transaction. Connections that died while idle are met here, before anything was asked of them: they
     /// are dropped and another one is taken, until the patience ends.
     pub(super) async fn begin(&self) -> Result<PgSession, StoreError> {
+        self.begin_by(Arc::clone(&self.begin)).await
+    }
+
+    /// The same, with settings for this transaction.
+    pub(super) async fn begin_with(&self, settings: &'static str) -> Result<PgSession, StoreError> {
+        self.begin_by(format!("{}; {settings}", self.begin).into()).await
+    }
+
+    async fn begin_by(&self, statements: Arc<str>) -> Result<PgSession, StoreError> {
         let start = Instant::now();
         loop {
             let connection = self.pool.lend().await?;
@@ -69,7 +78,7 @@ impl PgStore {
                 wakes_workers: false,
             };
             // Made of constants and a number.
-            let begin = sqlx::raw_sql(AssertSqlSafe(Arc::clone(&self.begin))).execute(session.connection()?);
+            let begin = sqlx::raw_sql(AssertSqlSafe(Arc::clone(&statements))).execute(session.connection()?);
             match within(self.patience, begin).await {
                 Ok(_) => return Ok(session),
                 Err(error) if is_lost_connection(&error) && start.elapsed() < self.patience => drop(session),

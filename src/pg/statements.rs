@@ -17,6 +17,14 @@ impl ClosingReads for PgReads {
         self.membership(viewer).await
     }
 
+    async fn present_month(&self, organization: OrganizationId) -> Result<Option<Period>, StoreError> {
+        let row = reading!(self, connection => query!(
+            "SELECT month_of($1, clock_timestamp()) AS month",
+            organization.0,
+        ).fetch_one(connection));
+        row.month.map(month).transpose()
+    }
+
     async fn charges(
         &self,
         organization: OrganizationId,

@@ -20,7 +20,11 @@
 mod at_once;
 mod auth_http;
 mod caching;
+mod charge_walls;
 mod charges;
+mod closing;
+mod closing_online;
+mod closing_process;
 mod contract;
 mod cut;
 mod database_walls;

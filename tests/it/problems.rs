@@ -1,6 +1,7 @@
 //! Every code of the table of problems is met over HTTP, in its full shape, and leaves everything as it was.
 
 use crate::charges::{charge, correct, correction};
+use crate::closing::{close, start};
 use crate::harness::{Answer, App, PATIENCE, Person, id_of, settings};
 use crate::logs;
 use crate::wire::{connect, head, post_text, read_answer, refused, send_bytes, with_token};
@@ -143,15 +144,14 @@ async fn meet_among_members(met: &mut Met<'_>, applicant: &Person) {
 async fn meet_among_charges(met: &mut Met<'_>) {
     let admin = &met.app.admin;
     let id = Uuid::new_v4();
-    admin.post("charges", charge(id, "2026-10-15T03:00:00Z", 1_200)).await.expect_status(201);
+    admin.post("charges", charge(id, "2024-10-15T03:00:00Z", 1_200)).await.expect_status(201);
     let seen = correct(admin, id, json!({"amount": 1_300})).await.expect_status(200).body;
     let path = format!("charges/{id}");
     let stale = admin.put(&path, correction(&seen, json!({"version": 1})));
     let changed = met.meet(Code::ChargeChanged, stale).await;
     assert_eq!(changed.body["current"], seen);
-    let begun = "INSERT INTO billing_period (organization_id, period, status, started_at)
-                 SELECT organization_id, period, 'closing', now() FROM charge";
-    met.app.execute(begun).await;
+    close(admin, "2024-10").await;
+    met.meet(Code::PeriodNotOver, start(admin, "2199-12")).await;
     met.meet(Code::PeriodClosed, admin.put(&path, correction(&seen, json!({"amount": 1})))).await;
 }
 

@@ -84,7 +84,7 @@ impl Operation {
 
     /// A write to a thing that exists: it needs the version that its author saw.
     fn changes(&self) -> bool {
-        matches!(self.answer, Answer::Done(_)) && !matches!(self.body, Some("Nothing"))
+        matches!(self.answer, Answer::Done(_)) && !matches!(self.body, Some("Nothing" | "Exclusion"))
     }
 
     /// Every problem that this operation can answer, in the order of the table of codes.
@@ -119,7 +119,8 @@ impl Operation {
             | Code::AlreadyAMember
             | Code::MemberChanged
             | Code::ChargeChanged
-            | Code::PeriodClosed => operation.codes.contains(code),
+            | Code::PeriodClosed
+            | Code::PeriodNotOver => operation.codes.contains(code),
         })
     }
 }
@@ -219,6 +220,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
     post(org!("/requests/{id}/processing/cancel"), "cancelProcessing", PROCESSING, "Nothing", Answer::Done("Processing"))
         .codes(&[Code::Forbidden, Code::InvalidTransition])
         .says("Take it away from whoever is at it", "For administrators. The holder learns of it by his next heartbeat and saves nothing; what the outside system has done by then is done. It is `failed`, and can be started again."),
+    post(org!("/closings/{period}"), "startClosing", CLOSING, "Nothing", Answer::Begun("Closing")).codes(&[Code::Forbidden, Code::PeriodNotOver])
+        .says("Close a month", "Begins to close it, or goes on with what was blocked or interrupted: 202. Where somebody else is at it, or it is closed: 200, and how far it is. From now on no charge comes into the month, and nobody waits for the closing. Rows that can't be confirmed stop themselves alone, and are named in `blocked`: correct or exclude them, and start again."),
+    read(org!("/closings/{period}"), "getClosing", CLOSING, Answer::Figures("Closing")).codes(&[Code::Forbidden])
+        .says("How far the closing of a month is", "A month that nobody has begun to close is `open`."),
+    post(org!("/closings/{period}/exclude"), "excludeCharge", CLOSING, "Exclusion", Answer::Done("Closing")).codes(&[Code::Forbidden, Code::InvalidTransition])
+        .says("Move a blocked row into the next open month", "With a reason, which is history. Only a row that is named as blocked can be moved."),
     read(org!("/members"), "listMembers", MEMBERS, Answer::Page("MemberPage")).codes(&[Code::Forbidden])
         .says("A page of members", "By the time of joining, which never changes. Deactivated members stay on the list."),
     post(org!("/members"), "addMember", MEMBERS, "NewMember", Answer::Made("Member")).codes(&[Code::Forbidden, Code::AlreadyAMember])

@@ -11,7 +11,7 @@ use crate::domain::request::Status;
 use crate::domain::text::{DESCRIPTION_MAX, LINE_MAX, REASON_MAX};
 use crate::http::dto::{CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, PageDto, ProblemDto};
 use crate::http::dto::{RequestDto, VersionDto, ViolationDto};
-use crate::http::dto_closing::{ChargeDto, ImportedDto, StatementDto, StatementsDto};
+use crate::http::dto_closing::{ChargeDto, ClosingDto, ImportedDto, StatementDto, StatementsDto};
 use crate::http::dto_people::{InvitationDto, MeDto, MemberDto};
 use crate::http::dto_processing::{ProcessingDto, StartedDto};
 use crate::http::inspection::{RowDto, VerifiedDto};
@@ -33,6 +33,7 @@ pub(super) fn schemas() -> Value {
     derived::<ImportedDto>(&mut found);
     derived::<StatementsDto>(&mut found);
     derived::<StatementDto>(&mut found);
+    derived::<ClosingDto>(&mut found);
     derived::<MemberDto>(&mut found);
     derived::<InvitationDto>(&mut found);
     derived::<MeDto>(&mut found);
@@ -73,6 +74,12 @@ fn body(description: &str, required: &[&str], properties: &[(&str, Value)], exam
            "additionalProperties": false, "examples": [example]})
 }
 
+fn reason(or_null: bool) -> Value {
+    json!({"type": if or_null { json!(["string", "null"]) } else { json!("string") },
+        "minLength": 1, "maxLength": REASON_MAX,
+        "description": "Paragraphs: no control characters but TAB and LF, not blank."})
+}
+
 #[expect(clippy::too_many_lines, reason = "one body after another")]
 fn bodies() -> impl Iterator<Item = (String, Value)> {
     let version = json!({"type": "integer", "format": "int64", "minimum": 1,
@@ -87,11 +94,6 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
         "description": "In the currency's minor unit, written without fraction or exponent. Both amount and currency, or neither."});
     let currency = json!({"type": ["string", "null"], "pattern": "^[A-Z]{3}$",
         "description": "An active ISO 4217 code in capitals."});
-    let reason = |or_null: bool| {
-        json!({"type": if or_null { json!(["string", "null"]) } else { json!("string") },
-            "minLength": 1, "maxLength": REASON_MAX,
-            "description": "Paragraphs: no control characters but TAB and LF, not blank."})
-    };
     let user = json!({"type": "string", "format": "uuid", "description": "The person, as `GET /api/v1/me` names him."});
     let flag = |description: &str| json!({"type": "boolean", "description": description});
     let rights = [
@@ -249,6 +251,15 @@ fn charges() -> impl Iterator<Item = (String, Value)> {
                 &corrected,
             ),
         ),
+        (
+            "Exclusion",
+            body(
+                "A blocked row, and why it is moved.",
+                &["charge_id", "reason"],
+                &[("charge_id", uuid("One of the month's blocked rows.")), ("reason", reason(false))],
+                &json!({"charge_id": "0197c0de-0000-7000-8000-00000000c001", "reason": "What it reverses is not confirmed."}),
+            ),
+        ),
     ]
     .into_iter()
     .map(|(name, schema)| (name.to_owned(), schema))
@@ -258,7 +269,13 @@ fn charges() -> impl Iterator<Item = (String, Value)> {
 pub(super) fn parameters() -> Value {
     let uuid = json!({"type": "string", "format": "uuid"});
     let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
-    let actions: Vec<&str> = Kind::ALL.iter().flat_map(|kind| kind.actions()).copied().collect();
+    // Several kinds may have an action of one name.
+    let mut actions: Vec<&str> = Vec::new();
+    for action in Kind::ALL.iter().flat_map(|kind| kind.actions()) {
+        if !actions.contains(action) {
+            actions.push(action);
+        }
+    }
     let moment = json!({"type": "string", "format": "date-time"});
     let month = json!({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"});
     let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();

@@ -3,6 +3,7 @@
 use super::read;
 use super::schema::breaks;
 use crate::charges::{charge, correct, correction};
+use crate::closing::{close, ended, planted, start};
 use crate::harness::{Answer, App, Person, id_of, version_of};
 use crate::outside::{Mood, Outside, approved, path, until_state};
 use base64::Engine;
@@ -132,7 +133,7 @@ async fn every_documented_operation_is_served_and_asks_for_a_token_unless_it_is_
     let app = App::start().await;
     let (document, id) = (document(), Uuid::nil().to_string());
     let filled = |path: &str| {
-        let with_version = path.replace("{version}", "1").replace("{period}", "2026-10");
+        let with_version = path.replace("{version}", "1").replace("{period}", "2024-10");
         with_version
             .split('{')
             .map(|part| part.split_once('}').map_or(part.to_owned(), |(_, rest)| format!("{id}{rest}")))
@@ -185,6 +186,10 @@ fn held(document: &Value, method: &str, path: &str, answer: &Answer) {
         let broken = breaks(document, &content["schema"], &answer.body);
         assert!(broken.is_empty(), "{method} {path} {status}: {broken:#?}\n{}", answer.text);
     }
+}
+
+async fn look_at(admin: &Person, period: &str) -> Answer {
+    admin.read(&format!("closings/{period}")).await
 }
 
 /// A walk through the calls: each answer, good or bad, is as documented.
@@ -313,23 +318,39 @@ async fn what_is_answered_is_what_is_documented() {
     meet(admin, "PUT", change, admin.change_member(admin.id, json!({"is_admin": false})).await);
 
     let id = Uuid::new_v4();
-    let new = charge(id, "2026-10-15T03:00:00Z", 1_200);
+    let new = charge(id, "2024-10-15T03:00:00Z", 1_200);
     for who in [admin, admin, &aiko] {
         meet(who, "POST", "charges", who.post("charges", new.clone()).await);
     }
     let refused = json!([new, charge(Uuid::new_v4(), "never", 1), 7]);
     meet(admin, "POST", "charges", admin.post("charges", refused).await);
     meet(admin, "POST", "charges", admin.post("charges", json!([])).await);
-    meet(admin, "GET", "charges", admin.read("charges?period=2026-10&processed=false&limit=1").await);
+    meet(admin, "GET", "charges", admin.read("charges?period=2024-10&processed=false&limit=1").await);
     let (one, template) = (format!("charges/{id}"), "charges/{charge}");
     let seen = meet(admin, "GET", template, admin.read(&one).await);
     meet(admin, "PUT", template, correct(admin, id, json!({"amount": 5})).await);
     meet(admin, "PUT", template, admin.put(&one, correction(&seen, json!({}))).await);
     meet(&aiko, "GET", "statements", aiko.read("statements").await);
-    meet(&aiko, "GET", "statements/{period}", aiko.read("statements/2026-10").await);
-    let begun = "INSERT INTO billing_period (organization_id, period, status, started_at)
-                 SELECT organization_id, period, 'closing', now() FROM charge";
-    app.execute(begun).await;
+    meet(&aiko, "GET", "statements/{period}", aiko.read("statements/2024-10").await);
+    let template = "closings/{period}";
+    meet(admin, "GET", template, look_at(admin, "2024-10").await);
+    meet(admin, "POST", template, start(admin, "2199-12").await);
+    meet(admin, "POST", template, start(admin, "2024-10").await);
+    ended(admin, "2024-10").await;
+    meet(admin, "POST", template, start(admin, "2024-10").await);
+    meet(admin, "GET", template, look_at(admin, "2024-10").await);
+    meet(&aiko, "GET", "statements/{period}", aiko.read("statements/2024-10").await);
+    meet(&aiko, "GET", "statements", aiko.read("statements").await);
+    let spent = planted(&app, "2024-09", 5, "JPY", None).await;
+    let bad = planted(&app, "2024-08", -5, "JPY", Some(spent)).await;
+    close(admin, "2024-08").await;
+    meet(admin, "GET", template, look_at(admin, "2024-08").await);
+    let exclusion = json!({"charge_id": bad, "reason": "of September"});
+    for _ in 0..2 {
+        let excluded = admin.post("closings/2024-08/exclude", exclusion.clone()).await;
+        meet(admin, "POST", "closings/{period}/exclude", excluded);
+    }
+    let template = "charges/{charge}";
     meet(admin, "PUT", template, correct(admin, id, json!({"amount": 6})).await);
 
     // What this walk can't cause without a fault or a race has tests of its own.

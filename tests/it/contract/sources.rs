@@ -269,6 +269,10 @@ const ACROSS: &[(&str, &str)] = &[
         "SELECT j.organization_id, j.request_id FROM job j",
         "the sweeper looks for due jobs; it claims within one organization",
     ),
+    (
+        "SELECT p.organization_id, p.period FROM billing_period p",
+        "a server looks for closings that were interrupted; each is gone on with within its organization",
+    ),
     ("SELECT min(next_try_at) FROM job", "the sweeper asks when to look again; no row leaves the database"),
     ("count(*) FILTER (WHERE j.state = 'failed')", "the figures of an operator; no row leaves the database"),
 ];
