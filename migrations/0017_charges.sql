@@ -16,7 +16,7 @@ CREATE TABLE billing_period (
     -- How far the present run is, for people who watch; written now and then, outside of the run's transactions.
     total           bigint      NOT NULL DEFAULT 0 CHECK (total >= 0),
     confirmed       bigint      NOT NULL DEFAULT 0 CHECK (confirmed >= 0),
-    rows_per_second bigint      NOT NULL DEFAULT 0 CHECK (rows_per_second >= 0),
+    rows_per_second double precision NOT NULL DEFAULT 0 CHECK (rows_per_second >= 0),
     PRIMARY KEY (organization_id, period),
     CHECK ((status = 'closed') = (closed_at IS NOT NULL)),
     CHECK (status = 'closing' OR blocked_at IS NULL)

@@ -156,33 +156,3 @@ BEGIN
     FOR NO KEY UPDATE;
     holds_period := FOUND;
 END $$;
-
--- Moves a blocked charge into the next open month, in the order of locks. Says which month that is; NULL: the charge is
--- not blocked in this month.
-CREATE FUNCTION exclude_charge(organization uuid, month date, charge_id uuid) RETURNS date VOLATILE LANGUAGE plpgsql AS $$
-DECLARE
-    target date;
-BEGIN
-    -- The month itself is closing, so it is passed over.
-    target := enter_period(organization, month);
-    PERFORM FROM billing_period p
-    WHERE p.organization_id = organization AND p.period = month AND p.status = 'closing' FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        RETURN NULL;
-    END IF;
-    PERFORM FROM charge c WHERE c.organization_id = organization AND c.id = exclude_charge.charge_id FOR UPDATE;
-    DELETE FROM blocked_charge b
-    WHERE b.organization_id = organization AND b.charge_id = exclude_charge.charge_id AND b.period = month;
-    IF NOT FOUND THEN
-        RETURN NULL;
-    END IF;
-    UPDATE charge c SET period = target, late_of = coalesce(c.late_of, month), version = c.version + 1
-    WHERE c.organization_id = organization AND c.id = exclude_charge.charge_id;
-    UPDATE billing_period p SET generation = p.generation + 1
-    WHERE p.organization_id = organization AND p.period = month;
-    RETURN target;
-END $$;
-
--- What a run that was interrupted left behind, for who goes on with it.
-CREATE INDEX billing_period_under_way ON billing_period (organization_id, period)
-    WHERE status = 'closing' AND blocked_at IS NULL;

@@ -33,7 +33,7 @@ id! {
 }
 
 id! {
-    /// A charge. Made by the client that imports it, or by the server for an approved request.
+    /// A charge. Made by the client that imports it, or by the database for an approved request.
     ChargeId
 }
 
@@ -47,21 +47,6 @@ impl RequestId {
 }
 
 impl Default for RequestId {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl ChargeId {
-    /// Makes a new id, for the charge of an approved request.
-    #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "the one home of new charge ids")]
-    pub fn new() -> Self {
-        Self(Uuid::now_v7())
-    }
-}
-
-impl Default for ChargeId {
     fn default() -> Self {
         Self::new()
     }

@@ -171,7 +171,7 @@ impl ChargeSession for PgSession {
                      WHERE organization_id = $1 AND id >= $2
                      ORDER BY id LIMIT $3
                    ), made AS MATERIALIZED (
-                     SELECT charge_approval($1, gen_random_uuid(), r.id, r.amount, r.currency, r.title, r.decided_at,
+                     SELECT charge_approval($1, r.id, r.amount, r.currency, r.title, r.decided_at,
                                             r.last_actor_id) AS period
                      FROM (SELECT * FROM looked_at l
                            WHERE l.status = 'approved' AND l.amount IS NOT NULL

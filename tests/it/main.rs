@@ -20,6 +20,7 @@
 mod at_once;
 mod auth_http;
 mod caching;
+mod charge_approvals;
 mod charge_walls;
 mod charges;
 mod closing;

@@ -108,6 +108,7 @@ impl Statement {
             (_, "int8" | "int4" | "int2") => {
                 if self.sql.contains(&format!("LIMIT ${n}")) { "51" } else { "2" }.to_owned()
             }
+            (_, "float8") => "60".to_owned(),
             (_, other) if other.ends_with("[]") => "'{}'".to_owned(),
             (column, other) => panic!("no value for ${n} ({column} {other}) of {}", self.sql),
         }
