@@ -18,13 +18,13 @@ afterEach(async () => {
   for (const one of browser.contexts()) await one.close();
 });
 
-const dialog = (page: Page) => page.getByRole("dialog");
+const dialog = (page: Page) => page.locator(".dialog");
 const status = (page: Page) => page.locator(".detail-status .badge");
 
 /** Opens a request from the list. */
 async function look(page: Page, title: string) {
   await row(page, title).click();
-  await page.getByRole("heading", { level: 2, name: title }).waitFor();
+  await page.getByRole("heading", { level: 1, name: title }).waitFor();
 }
 
 describe("the whole life of a request, by two people in two browsers", () => {
@@ -33,12 +33,12 @@ describe("the whole life of a request, by two people in two browsers", () => {
     const ben = await open(program, await context(browser), "ben", watch);
 
     await aiko.getByRole("link", { name: "New request" }).click();
-    await aiko.getByLabel("Title").fill("Trade fair in Osaka");
+    await aiko.getByLabel("Title", { exact: true }).fill("Trade fair in Osaka");
     await aiko.getByLabel("Amount").fill("48,600");
     await aiko.getByLabel("Currency").selectOption("JPY");
     await aiko.getByLabel("Description").fill("Two days, one night.");
     await aiko.getByRole("button", { name: "Submit" }).click();
-    await aiko.getByRole("heading", { level: 2, name: "Trade fair in Osaka" }).waitFor();
+    await aiko.getByRole("heading", { level: 1, name: "Trade fair in Osaka" }).waitFor();
     expect(await status(aiko).textContent()).toBe("Pending");
     // Who wrote it can take it back, and nothing else.
     expect(await aiko.locator(".actions.sticky button").allTextContents()).toEqual(["Withdraw"]);
@@ -60,7 +60,7 @@ describe("the whole life of a request, by two people in two browsers", () => {
     await aiko.getByText("Which hotel?").waitFor();
     await aiko.getByLabel("Description").fill("Two days, one night, at the Hotel Granvia.");
     await aiko.getByRole("button", { name: "Submit" }).click();
-    await aiko.getByRole("heading", { level: 2, name: "Trade fair in Osaka" }).waitFor();
+    await aiko.getByRole("heading", { level: 1, name: "Trade fair in Osaka" }).waitFor();
 
     await ben.reload();
     await look(ben, "Trade fair in Osaka");
@@ -164,14 +164,14 @@ describe("when somebody was faster", () => {
     ];
     await one.getByLabel("Description").fill("From the first tab.");
     await two.getByLabel("Description").fill("From the second tab.");
-    await two.getByLabel("Title").fill("Two tabs, one draft");
+    await two.getByLabel("Title", { exact: true }).fill("Two tabs, one draft");
     await one.getByRole("button", { name: "Save draft" }).click();
     await one.getByText("Saved", { exact: true }).waitFor();
     await two.getByRole("button", { name: "Save draft" }).click();
     await two.getByText("You edited it yourself, elsewhere").waitFor();
     await two.locator("fieldset", { hasText: "Description" }).getByText("From the first tab.").click();
     await two.getByRole("button", { name: "Go on with this" }).click();
-    expect(await two.getByLabel("Title").inputValue()).toBe("Two tabs, one draft");
+    expect(await two.getByLabel("Title", { exact: true }).inputValue()).toBe("Two tabs, one draft");
     expect(await two.getByLabel("Description").inputValue()).toBe("From the first tab.");
     await two.getByRole("button", { name: "Save draft" }).click();
     await two.getByText("Saved", { exact: true }).waitFor();
@@ -182,7 +182,7 @@ describe("when somebody was faster", () => {
 
 test("a draft is saved by itself after a rest, and a reload loses nothing", async () => {
   const aiko = await open(program, await context(browser), "aiko", watch, `/o/${ORG}/write`);
-  await aiko.getByLabel("Title").fill("Autosaved");
+  await aiko.getByLabel("Title", { exact: true }).fill("Autosaved");
   const saved = aiko.waitForResponse(
     (response) => response.request().method() === "POST" && response.url().endsWith("/requests"),
   );
@@ -190,10 +190,10 @@ test("a draft is saved by itself after a rest, and a reload loses nothing", asyn
   await aiko.waitForURL((url) => url.searchParams.get("id") === draft.id);
   // The focus stays where somebody types.
   await aiko.keyboard.type(" and going on");
-  expect(await aiko.getByLabel("Title").inputValue()).toBe("Autosaved and going on");
+  expect(await aiko.getByLabel("Title", { exact: true }).inputValue()).toBe("Autosaved and going on");
   await aiko.reload();
   await aiko.getByText("What you had typed here before is back.").waitFor();
-  expect(await aiko.getByLabel("Title").inputValue()).toBe("Autosaved and going on");
+  expect(await aiko.getByLabel("Title", { exact: true }).inputValue()).toBe("Autosaved and going on");
   await aiko.getByRole("button", { name: "Save draft" }).click();
   await aiko.getByText("Saved", { exact: true }).waitFor();
   expect(await program.done("aiko", "GET", `/requests/${draft.id}`)).toMatchObject({
@@ -205,15 +205,15 @@ test("a draft is saved by itself after a rest, and a reload loses nothing", asyn
 test("who leaves an unsaved text is asked, and finds it again", async () => {
   const aiko = await open(program, await context(browser), "aiko", watch, `/o/${ORG}/mine`);
   await aiko.getByRole("link", { name: "New request" }).click();
-  await aiko.getByLabel("Title").fill("Not saved");
+  await aiko.getByLabel("Title", { exact: true }).fill("Not saved");
   await aiko.goBack();
   await dialog(aiko).getByRole("button", { name: "Stay here" }).click();
-  expect(await aiko.getByLabel("Title").inputValue()).toBe("Not saved");
+  expect(await aiko.getByLabel("Title", { exact: true }).inputValue()).toBe("Not saved");
   await aiko.goBack();
   await dialog(aiko).getByRole("button", { name: "Leave, keep it in this tab" }).click();
   await aiko.getByRole("heading", { level: 1, name: "My requests" }).waitFor();
   await aiko.getByRole("link", { name: "New request" }).click();
-  expect(await aiko.getByLabel("Title").inputValue()).toBe("Not saved");
+  expect(await aiko.getByLabel("Title", { exact: true }).inputValue()).toBe("Not saved");
 });
 
 test("only the keyboard: from the list to a decision and on", async () => {
@@ -229,7 +229,7 @@ test("only the keyboard: from the list to a decision and on", async () => {
   await ben.keyboard.press("j");
   await ben.keyboard.press("k");
   await ben.keyboard.press("Enter");
-  await ben.getByRole("heading", { level: 2, name: "Key two" }).waitFor();
+  await ben.getByRole("heading", { level: 1, name: "Key two" }).waitFor();
   await ben.keyboard.press("r");
   await ben.locator("textarea:focus").waitFor();
   // What is typed into the reason is text: no key of it decides anything.

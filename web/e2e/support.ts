@@ -162,6 +162,8 @@ export class Watch {
     });
     page.on("request", (request) => {
       const { hostname, protocol } = new URL(request.url());
+      // What an identity provider's own page asks for is not the page's doing.
+      if (new URL(request.frame().url()).hostname === "localhost") return;
       if (/^https?:$/.test(protocol) && hostname !== "127.0.0.1" && hostname !== "localhost")
         this.found.push(`asked ${request.url()}`);
     });

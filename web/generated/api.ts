@@ -3608,6 +3608,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };

@@ -1,14 +1,16 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClientProvider } from "@tanstack/react-query";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/queries";
 import { LanguageProvider } from "./i18n";
 import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/views.css";
-import { Toasts } from "./ui/toasts";
 import { Gate } from "./views/Gate";
+
+// The first view needs none.
+const Toasts = lazy(() => import("./ui/toasts").then((module) => ({ default: module.Toasts })));
 
 const root = document.getElementById("root");
 if (root) {
@@ -18,7 +20,9 @@ if (root) {
         <QueryClientProvider client={queryClient}>
           <LanguageProvider>
             <Gate />
-            <Toasts />
+            <Suspense>
+              <Toasts />
+            </Suspense>
           </LanguageProvider>
         </QueryClientProvider>
       </CSPProvider>

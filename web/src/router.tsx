@@ -12,7 +12,7 @@ import names from "../generated/names.json";
 import { meQuery, queryClient } from "./api/queries";
 import type { Status, View } from "./api/types";
 import { NotFound } from "./views/NotFound";
-import { RequestView } from "./views/request/RequestView";
+import { loadRequest } from "./views/request/load";
 import { RequestsView } from "./views/requests/RequestsView";
 import { Shell } from "./views/Shell";
 import { Welcome } from "./views/Welcome";
@@ -64,7 +64,7 @@ const list = createRoute({
 const request = createRoute({
   getParentRoute: () => list,
   path: "$id",
-  component: RequestView,
+  component: lazyRouteComponent(loadRequest, "RequestView"),
 });
 
 const write = createRoute({
@@ -78,6 +78,18 @@ const members = createRoute({
   getParentRoute: () => organization,
   path: "members",
   component: lazyRouteComponent(() => import("./views/people/MembersView"), "MembersView"),
+});
+
+const months = createRoute({
+  getParentRoute: () => organization,
+  path: "months",
+  component: lazyRouteComponent(() => import("./views/months/MonthsView"), "MonthsView"),
+});
+
+const month = createRoute({
+  getParentRoute: () => organization,
+  path: "months/$period",
+  component: lazyRouteComponent(() => import("./views/months/MonthView"), "MonthView"),
 });
 
 export interface HistorySearch {
@@ -106,7 +118,7 @@ const history = createRoute({
 const routeTree = root.addChildren([
   index,
   invitation,
-  organization.addChildren([list.addChildren([request]), write, members, history]),
+  organization.addChildren([list.addChildren([request]), write, months, month, members, history]),
 ]);
 
 export function makeRouter() {

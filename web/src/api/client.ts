@@ -6,7 +6,7 @@ import { ApiError, foreign, isPassing, NoAnswer, retryAfter } from "./errors";
 import type { Problem, paths } from "./types";
 
 /** A call with the token of now; when it has run out, with the next one of the same person. */
-async function withToken(request: Request): Promise<Response> {
+export async function authorized(request: Request): Promise<Response> {
   for (;;) {
     const token = session.token();
     const attempt = request.clone();
@@ -28,7 +28,7 @@ async function answered(request: Request): Promise<Response> {
 
 const baseUrl = globalThis.location?.origin ?? "http://localhost";
 
-export const api = createClient<paths>({ baseUrl, fetch: withToken });
+export const api = createClient<paths>({ baseUrl, fetch: authorized });
 /** Without the session's token. */
 export const plain = createClient<paths>({ baseUrl, fetch: answered });
 

@@ -4,7 +4,7 @@ import { infiniteQueryOptions, QueryClient, type QueryKey, queryOptions } from "
 import { type Cursor, Cursors } from "../lib/pages";
 import { api, data } from "./client";
 import { ApiError, isPassing } from "./errors";
-import type { Approval, Status, View } from "./types";
+import type { Approval, Statement, Status, View } from "./types";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -130,6 +130,48 @@ export const eligibilityQuery = (org: string, id: string) =>
       data(api.GET("/api/v1/organizations/{org}/requests/{id}/eligibility", { params: onRequest(org, id), signal })),
   });
 
+/** How what follows an approval stands, and how far the server's clock is before this machine's, in milliseconds. */
+export const processingQuery = (org: string, id: string) =>
+  queryOptions({
+    queryKey: ["processing", org, id],
+    queryFn: async ({ signal }) => {
+      const call = api.GET("/api/v1/organizations/{org}/requests/{id}/processing", {
+        params: onRequest(org, id),
+        signal,
+      });
+      const [stands, { response }] = await Promise.all([data(call), call]);
+      const date = Date.parse(response.headers.get("Date") ?? "");
+      return { stands, ahead: Number.isNaN(date) ? 0 : date - Date.now() };
+    },
+    // A heartbeat is no event: while somebody is at it, it is looked at.
+    refetchInterval: ({ state }) => {
+      const job = state.data?.stands.state;
+      return job === "running" || job === "waiting" ? 3_000 : false;
+    },
+  });
+
+export const statementsQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["statements", org],
+    queryFn: ({ signal }) =>
+      data(api.GET("/api/v1/organizations/{org}/statements", { params: { path: { org } }, signal })),
+  });
+
+/** A closed month's rows; not found while it is not closed. */
+export const statementQuery = (org: string, period: string) =>
+  infiniteQueryOptions({
+    queryKey: ["statement", org, period],
+    initialPageParam: null as Cursor,
+    queryFn: async ({ pageParam, signal }) => {
+      const params = { path: { org, period }, query: { limit: 100, cursor: pageParam ?? undefined } };
+      const page = await data(api.GET("/api/v1/organizations/{org}/statements/{period}", { params, signal }));
+      // The same call answers text to who accepts another type.
+      return page as Statement;
+    },
+    getNextPageParam: (last) => last.next_cursor,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
 export const membersQuery = (org: string) =>
   infiniteQueryOptions({
     queryKey: ["members", org],
@@ -173,5 +215,6 @@ export function changed(org: string, id?: string): void {
   const stale = (...queryKey: string[]) => void queryClient.invalidateQueries({ queryKey });
   stale("counts", org);
   stale("requests", org);
+  stale("statements", org);
   for (const name of ["request-history", "eligibility", "processing"]) stale(name, org, ...(id ? [id] : []));
 }

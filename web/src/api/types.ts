@@ -12,6 +12,7 @@ export type {
   OrganizationHistoryEntry,
   OrganizationHistoryPage,
   Problem,
+  Processing,
   paths,
   Request as Approval,
   RequestContent,
@@ -19,7 +20,10 @@ export type {
   SignIn,
   SignInPerson,
   SignInProvider,
+  Statement,
+  Statements,
   Status,
+  Total,
   Verified,
   Violation,
 } from "../../generated/api";

@@ -6,10 +6,10 @@ import { NoAnswer } from "../api/errors";
 import { signInQuery } from "../api/queries";
 import type { SignInPerson, SignInProvider } from "../api/types";
 import { useT } from "../i18n";
-import { LanguageMenu } from "../ui/Preferences";
-import { Button, Field, Loading, Modal, Notice } from "../ui/parts";
+import { LanguageMenu } from "../ui/LanguageMenu";
+import { Button, Field, Loading, Notice } from "../ui/parts";
 import { Failure } from "../ui/problems";
-import { type Grant, rememberedWay, session, type Way } from "./session";
+import { type Grant, rememberedWay, type Way } from "./session";
 import { demoGrant, pastedGrant, resume } from "./ways";
 
 export function SignInPage() {
@@ -44,7 +44,7 @@ function useSignedInBefore(): boolean {
 }
 
 /** What can be chosen from; `only`: as the session that ran out was begun. */
-function Ways({ only }: { only?: Way }) {
+export function Ways({ only }: { only?: Way }) {
   const t = useT();
   const ways = useQuery(signInQuery);
   const [error, setError] = useState<unknown>();
@@ -159,22 +159,6 @@ function Pasted({ collapsed, onGrant }: { collapsed: boolean; onGrant: Part["onG
         </Button>
       </form>
     </details>
-  );
-}
-
-/** Lies over the page, which stays as it is, until the same person signed in again. */
-export function SignInAgain({ way }: { way: Way }) {
-  const t = useT();
-  return (
-    <Modal title={t("sign_in.again")} onClose={() => undefined}>
-      <p>{t("sign_in.again_why")}</p>
-      <Ways only={way} />
-      <div className="actions end">
-        <Button tone="quiet" onClick={() => session.signOut()}>
-          {t("sign_out")}
-        </Button>
-      </div>
-    </Modal>
   );
 }
 

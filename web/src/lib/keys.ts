@@ -35,8 +35,8 @@ function isTaken(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return true;
   const target = event.target instanceof Element ? event.target : null;
   if (target?.closest("input, textarea, select, [contenteditable], [role=menu], [role=listbox]")) return true;
-  // Under an open dialog nothing happens.
-  return document.querySelector("[role=dialog], [role=alertdialog]") !== null;
+  // Under an open dialog nothing happens. (A short word about what was done has that role, too, and takes no keys.)
+  return document.querySelector(".dialog") !== null;
 }
 
 /** Calls what stands for the pressed key, as `event.key` names it. */

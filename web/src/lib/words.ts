@@ -1,7 +1,7 @@
 import { type Change, diffWordsWithSpace } from "diff";
 
 /** How long a comparison may hold the page up, in milliseconds. */
-const PATIENCE = 200;
+const PATIENCE = 1_000;
 
 /** Word by word, as the language has words; undefined when the texts have so little in common that it takes too long. */
 export function words(before: string, after: string, language: string): Change[] | undefined {

@@ -7,22 +7,6 @@ import { setKeys, useKeysOn } from "../lib/keys";
 import { setTheme, type Theme, theme } from "../lib/theme";
 import { Icon } from "./icons";
 
-export function LanguageMenu() {
-  const { language, t, choose } = useLanguage();
-  return (
-    <label className="language">
-      <span className="visually-hidden">{t("language")}</span>
-      <select value={language} onChange={(event) => choose(event.target.value as Language)}>
-        {Object.entries(LANGUAGES).map(([code, name]) => (
-          <option key={code} value={code} lang={code}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 function Choice<V extends string>({
   label,
   value,

@@ -1,8 +1,7 @@
 /** The small parts that every view is made of. */
 
 import { Button as BaseButton } from "@base-ui/react/button";
-import { Dialog } from "@base-ui/react/dialog";
-import { type ComponentProps, type ReactNode, type RefObject, useId } from "react";
+import { type ComponentProps, type ReactNode, useId } from "react";
 import type { Status } from "../api/types";
 import { useT } from "../i18n";
 import { Icon, type IconName } from "./icons";
@@ -42,42 +41,6 @@ export function Written({ children, className = "" }: { children: string; classN
     <span dir="auto" className={`written ${className}`}>
       {children}
     </span>
-  );
-}
-
-/** A dialog with a title. What it holds is there only while it is open. */
-export function Modal({
-  title,
-  open = true,
-  onClose,
-  children,
-  wide = false,
-  focus,
-}: {
-  title: ReactNode;
-  open?: boolean;
-  onClose: () => void;
-  children: ReactNode;
-  wide?: boolean;
-  /** What the focus begins at; the first control when left out. */
-  focus?: RefObject<HTMLElement | null>;
-}) {
-  const t = useT();
-  return (
-    <Dialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className={`dialog ${wide ? "wide" : ""}`} initialFocus={focus}>
-          <header>
-            <Dialog.Title className="dialog-title">{title}</Dialog.Title>
-            <Dialog.Close className="button quiet icon-only" aria-label={t("close")}>
-              <Icon name="cross" />
-            </Dialog.Close>
-          </header>
-          <div className="dialog-body">{children}</div>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
   );
 }
 

@@ -1,11 +1,13 @@
 /** Who is not signed in sees the sign-in page; everybody else the page itself, also while his token is being renewed. */
 
 import { RouterProvider } from "@tanstack/react-router";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from "react";
 import { queryClient } from "../api/queries";
-import { Callback, SignInAgain, SignInPage } from "../auth/SignIn";
+import { Callback, SignInPage } from "../auth/SignIn";
 import { session } from "../auth/session";
 import { makeRouter } from "../router";
+
+const SignInAgain = lazy(() => import("../auth/SignInAgain").then((module) => ({ default: module.SignInAgain })));
 
 export function Gate() {
   const state = useSyncExternalStore(session.subscribe, session.state);
@@ -29,7 +31,11 @@ export function Gate() {
   return (
     <>
       <Page key={state.userId} />
-      {state.phase === "expired" && <SignInAgain way={state.way} />}
+      {state.phase === "expired" && (
+        <Suspense>
+          <SignInAgain way={state.way} />
+        </Suspense>
+      )}
     </>
   );
 }

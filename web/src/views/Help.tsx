@@ -1,7 +1,7 @@
 /** Which keys there are. */
 
 import { useT } from "../i18n";
-import { Modal } from "../ui/parts";
+import { Modal } from "../ui/Modal";
 
 const KEYS = [
   ["j k", "help.move"],

@@ -1,22 +1,21 @@
 /** What stands around every view of an organization. */
 
-import { Menu } from "@base-ui/react/menu";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { countsQuery, meQuery } from "../api/queries";
 import type { Membership } from "../api/types";
-import { session } from "../auth/session";
 import { useT } from "../i18n";
 import { useKeys } from "../lib/keys";
 import { OrganizationContext } from "../lib/organization";
 import { useLive } from "../live/useLive";
 import { Icon, type IconName } from "../ui/icons";
-import { PreferenceItems } from "../ui/Preferences";
 import { Loading } from "../ui/parts";
 import { Failure } from "../ui/problems";
 import { NotFound } from "./NotFound";
 
+const Organizations = lazy(() => import("./Menus").then((module) => ({ default: module.Organizations })));
+const PersonMenu = lazy(() => import("./Menus").then((module) => ({ default: module.PersonMenu })));
 const Help = lazy(() => import("./Help").then((module) => ({ default: module.Help })));
 
 export function Shell() {
@@ -56,7 +55,7 @@ function Frame({ membership, memberships }: { membership: Membership; membership
       <nav className="side" aria-label={t("nav")}>
         <div className="side-head">
           <img src="/icon.svg" alt="" width="30" height="30" />
-          <Organizations membership={membership} memberships={memberships} />
+          <Organization membership={membership} memberships={memberships} />
         </div>
         <Link to="/o/$org/write" params={{ org }} className="button primary new-request" aria-keyshortcuts="n">
           <Icon name="plus" />
@@ -68,6 +67,7 @@ function Frame({ membership, memberships }: { membership: Membership; membership
           )}
           <Item icon="mine" label={t("view.mine")} to="mine" org={org} count={counts && open(counts.mine)} />
           <Item icon="all" label={t("view.all")} to="all" org={org} />
+          <Page icon="months" label={t("view.months")} to="/o/$org/months" org={org} />
           {membership.is_admin && (
             <>
               <Page icon="history" label={t("view.history")} to="/o/$org/history" org={org} />
@@ -76,7 +76,9 @@ function Frame({ membership, memberships }: { membership: Membership; membership
           )}
         </ul>
         <div className="side-foot">
-          <PersonMenu membership={membership} onHelp={() => setHelp(true)} />
+          <Awaited className="person-menu" face={<PersonFace membership={membership} />}>
+            {(open) => <PersonMenu open={open} membership={membership} onHelp={() => setHelp(true)} />}
+          </Awaited>
         </div>
       </nav>
       <div className="content" id="content" tabIndex={-1}>
@@ -138,7 +140,7 @@ function Item(props: ItemProps & { to: "inbox" | "mine" | "all" }) {
   );
 }
 
-function Page(props: ItemProps & { to: "/o/$org/history" | "/o/$org/members" }) {
+function Page(props: ItemProps & { to: "/o/$org/months" | "/o/$org/history" | "/o/$org/members" }) {
   return (
     <li>
       <Link to={props.to} params={{ org: props.org }} className="side-link" activeOptions={{ includeSearch: false }}>
@@ -148,75 +150,59 @@ function Page(props: ItemProps & { to: "/o/$org/history" | "/o/$org/members" }) 
   );
 }
 
-function Organizations({ membership, memberships }: { membership: Membership; memberships: Membership[] }) {
-  const t = useT();
-  const navigate = useNavigate();
-  const others = memberships.filter((one) => one.is_active);
-  if (others.length < 2) return <span className="organization">{membership.organization_name}</span>;
+/** Stands for a menu until somebody reaches for it. */
+function Awaited({
+  className,
+  face,
+  children,
+}: {
+  className: string;
+  face: ReactNode;
+  children: (open: boolean) => ReactNode;
+}) {
+  const [wanted, setWanted] = useState(false);
+  const stand = (
+    <button
+      type="button"
+      className={`menu-trigger ${className}`}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onClick={() => setWanted(true)}
+    >
+      {face}
+    </button>
+  );
+  return wanted ? <Suspense fallback={stand}>{children(true)}</Suspense> : stand;
+}
+
+function Organization({ membership, memberships }: { membership: Membership; memberships: Membership[] }) {
+  const active = memberships.filter((one) => one.is_active);
+  if (active.length < 2) return <span className="organization">{membership.organization_name}</span>;
+  const face = (
+    <>
+      <span>{membership.organization_name}</span>
+      <Icon name="down" />
+    </>
+  );
   return (
-    <Menu.Root>
-      <Menu.Trigger className="organization menu-trigger">
-        <span>{membership.organization_name}</span>
-        <Icon name="down" />
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner className="menu-positioner" sideOffset={6} align="start">
-          <Menu.Popup className="menu" aria-label={t("organizations")}>
-            {others.map((one) => (
-              <Menu.Item
-                key={one.organization_id}
-                className="menu-item"
-                onClick={() =>
-                  void navigate({
-                    to: "/o/$org/$view",
-                    params: { org: one.organization_id, view: one.can_approve ? "inbox" : "mine" },
-                  })
-                }
-              >
-                {one.organization_name}
-              </Menu.Item>
-            ))}
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <Awaited className="organization" face={face}>
+      {(open) => <Organizations open={open} membership={membership} memberships={active} />}
+    </Awaited>
   );
 }
 
-function PersonMenu({ membership, onHelp }: { membership: Membership; onHelp: () => void }) {
+export function PersonFace({ membership }: { membership: Membership }) {
   const t = useT();
   return (
-    <Menu.Root>
-      <Menu.Trigger className="person-menu menu-trigger">
-        <span className="avatar" aria-hidden="true">
-          {[...membership.display_name][0]}
-        </span>
-        <span className="person-menu-name" dir="auto">
-          {membership.display_name}
-        </span>
-        <span className="visually-hidden">{t("person_menu")}</span>
-        <Icon name="gear" />
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner className="menu-positioner" sideOffset={8} align="start" side="top">
-          <Menu.Popup className="menu">
-            <PreferenceItems />
-            <Menu.Separator className="menu-separator" />
-            <Menu.Item className="menu-item" onClick={onHelp}>
-              <span className="menu-check">
-                <Icon name="help" />
-              </span>
-              {t("help.title")}
-            </Menu.Item>
-            <Menu.Item className="menu-item" onClick={() => session.signOut()}>
-              <span className="menu-check">
-                <Icon name="left" />
-              </span>
-              {t("sign_out")}
-            </Menu.Item>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <>
+      <span className="avatar" aria-hidden="true">
+        {[...membership.display_name][0]}
+      </span>
+      <span className="person-menu-name" dir="auto">
+        {membership.display_name}
+      </span>
+      <span className="visually-hidden">{t("person_menu")}</span>
+      <Icon name="gear" />
+    </>
   );
 }

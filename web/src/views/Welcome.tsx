@@ -1,6 +1,8 @@
 /** For somebody who is known, but a member of nothing. */
 
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { meQuery } from "../api/queries";
 import { session } from "../auth/session";
 import { useT } from "../i18n";
@@ -10,6 +12,12 @@ import { Failure } from "../ui/problems";
 export function Welcome() {
   const t = useT();
   const me = useQuery(meQuery);
+  const navigate = useNavigate();
+  const somewhere = me.data?.memberships.some((one) => one.is_active);
+  useEffect(() => {
+    // Somebody has let this person in meanwhile.
+    if (somewhere) void navigate({ to: "/", replace: true });
+  }, [somewhere, navigate]);
   return (
     <main className="sign-in">
       <div className="sign-in-card">

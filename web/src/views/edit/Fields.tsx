@@ -22,6 +22,8 @@ export function Fields({ typed, problems, onChange, onLeave }: Props) {
   const problem = (name: FieldName) => {
     const code = problems[name];
     if (!code) return undefined;
+    if (code === "decimals" && decimalsOf(typed.currency) === 0)
+      return t("rule.no_decimals", { currency: typed.currency });
     return violationSentence(code, t, {
       max: LIMIT[name] ?? 0,
       decimals: decimalsOf(typed.currency),

@@ -1,4 +1,4 @@
-/** The whole selection as a file. */
+/** A whole selection as a file. */
 
 import { useState } from "react";
 import { api, problemOf } from "../../api/client";
@@ -13,24 +13,33 @@ import { toast } from "../../ui/toasts";
 type Query = NonNullable<paths["/api/v1/organizations/{org}/history"]["get"]["parameters"]["query"]>;
 
 const FORMS = { csv: "text/csv", ndjson: "application/x-ndjson" } as const;
+type Form = keyof typeof FORMS;
 
-export function Downloads({ org, query }: { org: string; query: Query }) {
+/** What is taken away: the history that matches, or the statement of a month. */
+type What = { history: Query } | { statement: string };
+
+function ask(org: string, what: What, form: Form, signal: AbortSignal) {
+  const options = { headers: { Accept: FORMS[form] }, parseAs: "stream", signal } as const;
+  if ("history" in what) {
+    const params = { path: { org }, query: what.history };
+    return api.GET("/api/v1/organizations/{org}/history", { params, ...options });
+  }
+  const params = { path: { org, period: what.statement } };
+  return api.GET("/api/v1/organizations/{org}/statements/{period}", { params, ...options });
+}
+
+export function Download({ org, what, form }: { org: string; what: What; form: Form }) {
   const t = useT();
   const [running, setRunning] = useState<{ bytes: number; stop: AbortController }>();
   const [error, setError] = useState<unknown>();
-  const download = async (form: keyof typeof FORMS) => {
+  const download = async () => {
     const stop = new AbortController();
     setError(undefined);
     try {
-      const type = FORMS[form];
-      const sink = await destination(`ringi-history.${form}`, type);
+      const name = "history" in what ? "ringi-history" : `ringi-${what.statement}`;
+      const sink = await destination(`${name}.${form}`, FORMS[form]);
       setRunning({ bytes: 0, stop });
-      const { response, error } = await api.GET("/api/v1/organizations/{org}/history", {
-        params: { path: { org }, query },
-        headers: { Accept: type },
-        parseAs: "stream",
-        signal: stop.signal,
-      });
+      const { response, error } = await ask(org, what, form, stop.signal);
       if (!response.ok) {
         await sink.abort();
         throw problemOf(response, error);
@@ -44,26 +53,33 @@ export function Downloads({ org, query }: { org: string; query: Query }) {
     setRunning(undefined);
   };
   return (
+    <>
+      <Button icon="download" disabled={!!running} focusableWhenDisabled onClick={() => void download()}>
+        {form.toUpperCase()}
+      </Button>
+      {running && (
+        <>
+          <span role="status">{t("download.running", { size: (running.bytes / 1_000_000).toFixed(1) })}</span>
+          <Button tone="quiet" onClick={() => running.stop.abort()}>
+            {t("sending.stop")}
+          </Button>
+        </>
+      )}
+      {error !== undefined && <Failure error={error} title={t("download.failed")} />}
+    </>
+  );
+}
+
+export function Downloads({ org, query }: { org: string; query: Query }) {
+  const t = useT();
+  return (
     <section className="tool" aria-labelledby="download-title">
       <h2 id="download-title">{t("download.title")}</h2>
       <p className="hint">{t("download.what")}</p>
       <div className="actions">
-        <Button icon="download" disabled={!!running} onClick={() => void download("csv")}>
-          CSV
-        </Button>
-        <Button icon="download" disabled={!!running} onClick={() => void download("ndjson")}>
-          NDJSON
-        </Button>
-        {running && (
-          <>
-            <span role="status">{t("download.running", { size: (running.bytes / 1_000_000).toFixed(1) })}</span>
-            <Button tone="quiet" onClick={() => running.stop.abort()}>
-              {t("sending.stop")}
-            </Button>
-          </>
-        )}
+        <Download org={org} what={{ history: query }} form="csv" />
+        <Download org={org} what={{ history: query }} form="ndjson" />
       </div>
-      {error !== undefined && <Failure error={error} title={t("download.failed")} />}
     </section>
   );
 }

@@ -81,7 +81,7 @@ function Members() {
                 <td>
                   <Rights member={member} />
                 </td>
-                <td>{t(member.is_active ? "members.active" : "members.inactive")}</td>
+                <td className="state">{t(member.is_active ? "members.active" : "members.inactive")}</td>
                 <td className="cell-actions">
                   <Button
                     tone="quiet"

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { requestQuery } from "../../api/queries";
 import type { Action, Approval, View } from "../../api/types";
 import { useLanguage, useT } from "../../i18n";
@@ -13,11 +13,15 @@ import { useMembership } from "../../lib/organization";
 import { Icon, type IconName } from "../../ui/icons";
 import { Button, Loading, Notice, StatusBadge, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
-import { ActionDialog, type Decided } from "./ActionDialog";
+import type { Decided } from "./ActionDialog";
 import { ChangedMeanwhile } from "./ChangedMeanwhile";
+import { Processing } from "./Processing";
 import { Timeline } from "./Timeline";
 import { Versions } from "./Versions";
 import { WhyNot } from "./WhyNot";
+
+const loadDialog = () => import("./ActionDialog");
+const ActionDialog = lazy(() => loadDialog().then((module) => ({ default: module.ActionDialog })));
 
 export function RequestView() {
   const { id } = useParams({ from: "/o/$org/$view/$id" });
@@ -71,6 +75,10 @@ function Detail({ request }: { request: Approval }) {
   useKeys({ a: begin("approve"), r: begin("reject"), s: begin("send_back"), e: begin("edit"), Escape: back, u: back });
   const begun = useRef(false);
   useEffect(() => {
+    // Who looks at a request will mostly act on it.
+    void loadDialog();
+  }, []);
+  useEffect(() => {
     heading.current?.focus({ preventScroll: true });
     // A key that was pressed in the list.
     if (begun.current || !asked) return;
@@ -94,9 +102,9 @@ function Detail({ request }: { request: Approval }) {
           <StatusBadge status={request.status} />
           <span className="version">{t("version", { version: request.version })}</span>
         </div>
-        <h2 id="request-title" ref={heading} tabIndex={-1} dir="auto">
+        <h1 id="request-title" ref={heading} tabIndex={-1} dir="auto">
           {request.title}
-        </h2>
+        </h1>
         {request.amount !== null && request.currency !== null && (
           <p className="amount">{formatMoney(request.amount, request.currency, language)}</p>
         )}
@@ -110,19 +118,22 @@ function Detail({ request }: { request: Approval }) {
       )}
       <Facts request={request} />
       <WhyNot request={request} />
+      {request.status === "approved" && <Processing request={request} />}
       <section aria-labelledby="timeline-title">
-        <h3 id="timeline-title">{t("history")}</h3>
+        <h2 id="timeline-title">{t("history")}</h2>
         <Timeline org={org} id={request.id} version={request.version} />
       </section>
       <Versions request={request} />
       {deciding && (
-        <ActionDialog
-          action={deciding}
-          seen={seen}
-          now={request}
-          onDone={decided}
-          onClose={() => setDeciding(undefined)}
-        />
+        <Suspense>
+          <ActionDialog
+            action={deciding}
+            seen={seen}
+            now={request}
+            onDone={decided}
+            onClose={() => setDeciding(undefined)}
+          />
+        </Suspense>
       )}
     </article>
   );

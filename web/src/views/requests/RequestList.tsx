@@ -17,6 +17,7 @@ import { useMembership } from "../../lib/organization";
 import { type Cursor, shift } from "../../lib/pages";
 import { Empty, Loading, StatusBadge } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
+import { loadRequest } from "../request/load";
 
 /** A row's height, in CSS pixels: the same for all, so that any place in the list can be computed. */
 const ROW = 76;
@@ -59,6 +60,13 @@ export function RequestList({ view, filters, openId, onSearch }: Props) {
     if (first < above) void fetchPreviousPage();
     else if (hasNextPage && last >= above + rows.length - 10) void fetchNextPage();
   }, [first, last, above, rows.length, hasNextPage, isFetching, fetchNextPage, fetchPreviousPage]);
+
+  const loaded = data !== undefined;
+  useEffect(() => {
+    if (!loaded) return;
+    const timer = setTimeout(() => void loadRequest(), 300);
+    return () => clearTimeout(timer);
+  }, [loaded]);
 
   const [activeId, setActiveId] = useState<string>();
   const active = rows.findIndex((row) => row.id === (openId ?? activeId));

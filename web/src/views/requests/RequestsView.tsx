@@ -26,11 +26,13 @@ function Requests({ view }: { view: View }) {
   const navigate = useNavigate();
   const counts = useQuery(countsQuery(org)).data;
   const searchBox = useRef<HTMLInputElement>(null);
+  // What is open is what the page is about.
+  const Title = id ? "h2" : "h1";
   return (
-    <div className={`requests ${id ? "with-request" : ""}`}>
+    <main className={`requests ${id ? "with-request" : ""}`}>
       <section className="list-pane" aria-labelledby="list-title">
         <header className="list-head">
-          <h1 id="list-title">{t(`view.${view}`)}</h1>
+          <Title id="list-title">{t(`view.${view}`)}</Title>
           <Filters
             view={view}
             filters={search}
@@ -52,6 +54,6 @@ function Requests({ view }: { view: View }) {
       <section className="detail-pane" aria-label={t("request.pane")}>
         {id ? <Outlet /> : <p className="choose">{t("request.choose")}</p>}
       </section>
-    </div>
+    </main>
   );
 }

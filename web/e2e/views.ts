@@ -1,0 +1,137 @@
+/** Every view of the page, and how to get it to show what it has to. */
+
+import type { BrowserContext, Page } from "playwright-core";
+import en from "../messages/en.json";
+import ja from "../messages/ja.json";
+import { ORG, open, type Program, type Watch, type Who } from "./support";
+
+export type Language = "en" | "ja";
+
+export interface View {
+  name: string;
+  show(program: Program, context: BrowserContext, watch: Watch, language: Language): Promise<Page>;
+}
+
+type Say = (key: keyof typeof en) => string;
+
+/** A view that somebody opens by its address, and what he does there. */
+function view(
+  name: string,
+  who: Who,
+  path: string | ((program: Program) => Promise<string>),
+  then?: (page: Page, say: Say, program: Program) => Promise<unknown>,
+): View {
+  return {
+    name,
+    async show(program, context, watch, language) {
+      const below = typeof path === "string" ? path : await path(program);
+      const page = await open(program, context, who, watch, `/o/${ORG}/${below}`);
+      const sentences: Record<string, string> = language === "ja" ? ja : en;
+      await settled(page);
+      await then?.(page, (key) => sentences[key] ?? key, program);
+      await settled(page);
+      return page;
+    },
+  };
+}
+
+/** Nothing is being loaded any more. */
+async function settled(page: Page): Promise<void> {
+  await page.locator(".skeleton").first().waitFor({ state: "detached" });
+  await page.waitForLoadState("networkidle");
+}
+
+const dialog = (page: Page) => page.locator(".dialog");
+
+/** A request of the demo, as the API finds it. */
+async function named(program: Program, who: Who, title: string): Promise<{ id: string; version: number }> {
+  const found = await program.done(who, "GET", `/requests?view=all&q=${encodeURIComponent(title)}`);
+  return found.items[0];
+}
+
+const at =
+  (who: Who, title: string, view = "all") =>
+  async (program: Program) =>
+    `${view}/${(await named(program, who, title)).id}`;
+
+export const VIEWS: View[] = [
+  {
+    name: "sign-in",
+    async show(program, context, watch) {
+      const page = await context.newPage();
+      watch.on(page);
+      await page.goto(program.address);
+      await page.locator(".person").first().waitFor();
+      await page.locator("summary").click();
+      return page;
+    },
+  },
+  view("inbox", "ben", "inbox"),
+  view("mine", "aiko", "mine"),
+  view("request", "ben", at("ben", "大阪出張費", "all")),
+  view("decided", "aiko", at("aiko", "First-class flight", "mine"), async (page) => {
+    await page.locator(".versions summary").click();
+    await page.locator(".difference").waitFor();
+  }),
+  view("approve", "ben", at("ben", "大阪出張費", "inbox"), (page) => page.keyboard.press("a")),
+  view(
+    "conflict",
+    "chie",
+    async (program) => {
+      const made = await program.submitted("aiko", "New chairs for the meeting room", {
+        description: "Twelve chairs, oak, delivered in December.",
+        amount: 216_000,
+        currency: "JPY",
+      });
+      return `inbox/${made.id}`;
+    },
+    async (page, say, program) => {
+      await page.keyboard.press("r");
+      await dialog(page).locator("textarea").fill("Twelve are too many: eight people work here.");
+      const id = page.url().split("/").at(-1);
+      const back = await program.done("ben", "POST", `/requests/${id}/send-back`, {
+        version: 2,
+        reason: "Eight will do.",
+      });
+      const edited = await program.done("aiko", "PUT", `/requests/${id}`, {
+        version: back.version,
+        title: "New chairs for the meeting room",
+        description: "Eight chairs, oak, delivered in December.",
+        amount: 144_000,
+        currency: "JPY",
+      });
+      await program.done("aiko", "POST", `/requests/${id}/submit`, { version: edited.version });
+      await dialog(page)
+        .getByRole("button", { name: say("act.reject") })
+        .click();
+      await dialog(page).getByText(say("conflict.look")).waitFor();
+      await dialog(page).locator("ins").first().waitFor();
+    },
+  ),
+  view("write", "aiko", "write", async (page, say) => {
+    await page.getByLabel(say("field.title"), { exact: true }).fill("Trade fair in Osaka");
+    await page.getByLabel(say("field.amount")).fill("48,600.5");
+    await page.getByLabel(say("field.currency")).selectOption("JPY");
+    await page.getByLabel(say("field.description")).fill("Two days, one night.\nShinkansen both ways.");
+    await page.getByLabel(say("field.title"), { exact: true }).focus();
+  }),
+  view("months", "dara", "months"),
+  view("members", "dara", "members"),
+  view("member", "dara", "members", async (page) => {
+    await page.locator(".cell-actions button").nth(1).click();
+    await dialog(page).waitFor();
+  }),
+  view("invite", "dara", "members", async (page, say) => {
+    await page.getByRole("button", { name: say("invite.title") }).click();
+    await dialog(page).locator("input").first().fill("Emi Mori");
+    await dialog(page)
+      .getByRole("button", { name: say("invite.go") })
+      .click();
+    await dialog(page).locator(".copyable").waitFor();
+  }),
+  view("history", "dara", "history", async (page, say) => {
+    await page.getByRole("button", { name: say("verify.go") }).click();
+    await page.locator(".notice.good").waitFor();
+  }),
+  view("help", "ben", "inbox", (page) => page.keyboard.press("?")),
+];

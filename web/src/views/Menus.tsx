@@ -1,0 +1,84 @@
+/** The menus of the frame. They come when somebody reaches for one: the first view needs none. */
+
+import { Menu } from "@base-ui/react/menu";
+import { useNavigate } from "@tanstack/react-router";
+import type { Membership } from "../api/types";
+import { session } from "../auth/session";
+import { useT } from "../i18n";
+import { Icon } from "../ui/icons";
+import { PreferenceItems } from "../ui/Preferences";
+import { PersonFace } from "./Shell";
+
+export interface MenuProps {
+  /** The person has asked for it: it opens, and takes the focus that its stand-in had. */
+  open: boolean;
+}
+
+export function Organizations({
+  open,
+  membership,
+  memberships,
+}: MenuProps & { membership: Membership; memberships: Membership[] }) {
+  const t = useT();
+  const navigate = useNavigate();
+  const others = memberships.filter((one) => one.is_active);
+  return (
+    <Menu.Root defaultOpen={open}>
+      <Menu.Trigger className="organization menu-trigger" autoFocus>
+        <span>{membership.organization_name}</span>
+        <Icon name="down" />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner className="menu-positioner" sideOffset={6} align="start">
+          <Menu.Popup className="menu" aria-label={t("organizations")}>
+            {others.map((one) => (
+              <Menu.Item
+                key={one.organization_id}
+                className="menu-item"
+                onClick={() =>
+                  void navigate({
+                    to: "/o/$org/$view",
+                    params: { org: one.organization_id, view: one.can_approve ? "inbox" : "mine" },
+                  })
+                }
+              >
+                {one.organization_name}
+              </Menu.Item>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+export function PersonMenu({ open, membership, onHelp }: MenuProps & { membership: Membership; onHelp: () => void }) {
+  const t = useT();
+  return (
+    <Menu.Root defaultOpen={open}>
+      <Menu.Trigger className="person-menu menu-trigger" autoFocus>
+        <PersonFace membership={membership} />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner className="menu-positioner" sideOffset={8} align="start" side="top">
+          <Menu.Popup className="menu">
+            <PreferenceItems />
+            <Menu.Separator className="menu-separator" />
+            <Menu.Item className="menu-item" onClick={onHelp}>
+              <span className="menu-check">
+                <Icon name="help" />
+              </span>
+              {t("help.title")}
+            </Menu.Item>
+            <Menu.Item className="menu-item" onClick={() => session.signOut()}>
+              <span className="menu-check">
+                <Icon name="left" />
+              </span>
+              {t("sign_out")}
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

@@ -1,0 +1,125 @@
+/** One month: while it is open what closing it takes, and once it is closed its rows. */
+
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ApiError } from "../../api/errors";
+import { statementQuery, statementsQuery } from "../../api/queries";
+import type { Statement } from "../../api/types";
+import { useLanguage, useT } from "../../i18n";
+import { formatPeriod, Time } from "../../lib/dates";
+import { formatMoney } from "../../lib/money";
+import { useMembership } from "../../lib/organization";
+import { Icon } from "../../ui/icons";
+import { Button, Loading, Written } from "../../ui/parts";
+import { Failure } from "../../ui/problems";
+import { Download } from "../history/Downloads";
+import { Totals } from "./MonthsView";
+
+export function MonthView() {
+  const { language, t } = useLanguage();
+  const org = useMembership().organization_id;
+  const { period } = useParams({ from: "/o/$org/months/$period" });
+  const statement = useInfiniteQuery(statementQuery(org, period));
+  const first = statement.data?.pages[0];
+  // A month that is not closed has no statement yet.
+  const open = statement.error instanceof ApiError && statement.error.code === "not_found";
+  return (
+    <main className="view">
+      <Link to="/o/$org/months" params={{ org }} className="button quiet back always">
+        <Icon name="left" />
+        <span>{t("view.months")}</span>
+      </Link>
+      <header className="view-head">
+        <h1>{formatPeriod(period, language)}</h1>
+        {first && <span className="badge status-approved">{t("months.closed")}</span>}
+        {open && <span className="badge status-pending">{t("months.upcoming")}</span>}
+      </header>
+      {statement.isPending && <Loading lines={5} />}
+      {statement.isError && !open && <Failure error={statement.error} retry={() => void statement.refetch()} />}
+      {open && <Upcoming org={org} period={period} />}
+      {first && (
+        <>
+          <Closed statement={first} />
+          <section className="tool">
+            <div className="actions">
+              <Download org={org} what={{ statement: period }} form="csv" />
+              <Download org={org} what={{ statement: period }} form="ndjson" />
+            </div>
+          </section>
+          <Rows pages={statement.data?.pages ?? []} />
+          {statement.hasNextPage && (
+            <Button onClick={() => void statement.fetchNextPage()} disabled={statement.isFetchingNextPage}>
+              {t("more")}
+            </Button>
+          )}
+        </>
+      )}
+    </main>
+  );
+}
+
+function Upcoming({ org, period }: { org: string; period: string }) {
+  const t = useT();
+  const statements = useQuery(statementsQuery(org));
+  const month = statements.data?.upcoming.find((one) => one.period === period);
+  return (
+    <section className="tool" aria-labelledby="upcoming-title">
+      <h2 id="upcoming-title">{t("months.so_far")}</h2>
+      <Totals totals={month?.totals ?? []} />
+    </section>
+  );
+}
+
+function Closed({ statement }: { statement: Statement }) {
+  const t = useT();
+  return (
+    <section className="tool" aria-labelledby="closed-title">
+      <h2 id="closed-title">{t("months.total")}</h2>
+      <Totals totals={statement.totals} />
+      <p className="hint">
+        {t("months.closed_at")} <Time at={statement.closed_at} />
+      </p>
+    </section>
+  );
+}
+
+function Rows({ pages }: { pages: Statement[] }) {
+  const { language, t } = useLanguage();
+  const org = useMembership().organization_id;
+  const rows = pages.flatMap((page) => page.items);
+  if (rows.length === 0) return null;
+  return (
+    <div className="table-scroll">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">{t("history.when")}</th>
+            <th scope="col">{t("field.description")}</th>
+            <th scope="col" className="number">
+              {t("field.amount")}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.charge_id}>
+              <td>
+                <Time at={row.occurred_at} />
+              </td>
+              <td>
+                {row.request_id ? (
+                  <Link to="/o/$org/$view/$id" params={{ org, view: "all", id: row.request_id }}>
+                    <Written>{row.description ?? row.request_id}</Written>
+                  </Link>
+                ) : (
+                  <Written>{row.description ?? "–"}</Written>
+                )}
+              </td>
+              <td className="number">{formatMoney(row.amount, row.currency, language)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
