@@ -60,7 +60,9 @@ fn parameters(operation: &Operation) -> Value {
         if matches!(operation.answer, Answer::Page(_) | Answer::PageOrStream(_)) { &["limit", "cursor"] } else { &[] };
     let headers: &[&str] = match operation.answer {
         Answer::One(_) => &["If-None-Match", "X-Request-Id"],
-        Answer::Made(_) | Answer::Imported(_) | Answer::Done(_) | Answer::Begun(_) => &["Idempotency-Key", "X-Request-Id"],
+        Answer::Made(_) | Answer::Imported(_) | Answer::Done(_) | Answer::Begun(_) => {
+            &["Idempotency-Key", "X-Request-Id"]
+        }
         _ => &["X-Request-Id"],
     };
     let names = path_parameters(operation.path).chain([operation.filters, page, headers].concat());
