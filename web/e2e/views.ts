@@ -54,6 +54,22 @@ const at =
   async (program: Program) =>
     `${view}/${(await named(program, who, title)).id}`;
 
+/** A month, `2026-10`, counted back from the present one. */
+function monthsAgo(n: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - n, 15)).toISOString().slice(0, 7);
+}
+
+/** Eight months of charges; the same ones each time. */
+const charges = () =>
+  [21, 34, 18, 42, 55, 39, 61, 47].map((thousands, ago) => ({
+    id: `0197c0de-0000-7000-8000-0000000d000${ago}`,
+    occurred_at: `${monthsAgo(ago)}-10T03:00:00Z`,
+    amount: thousands * 10_000,
+    currency: "JPY",
+    description: "Office rent",
+  }));
+
 export const VIEWS: View[] = [
   {
     name: "sign-in",
@@ -115,7 +131,14 @@ export const VIEWS: View[] = [
     await page.getByLabel(say("field.description")).fill("Two days, one night.\nShinkansen both ways.");
     await page.getByLabel(say("field.title"), { exact: true }).focus();
   }),
-  view("months", "dara", "months"),
+  view("months", "dara", async (program) => {
+    await program.done("dara", "POST", "/charges", charges());
+    return "months";
+  }),
+  view("month", "dara", async (program) => {
+    await program.done("dara", "POST", "/charges", charges());
+    return `months/${monthsAgo(1)}`;
+  }),
   view("members", "dara", "members"),
   view("member", "dara", "members", async (page) => {
     await page.locator(".cell-actions button").nth(1).click();

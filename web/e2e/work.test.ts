@@ -120,3 +120,89 @@ test("months show what is still to come, currency by currency", async () => {
   // Who is no administrator closes nothing.
   expect(await aiko.getByRole("button", { name: "Close the month" }).count()).toBe(0);
 });
+
+/** Last month, as the organization's clocks have it. */
+function lastMonth(): string {
+  const now = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Tokyo", year: "numeric", month: "2-digit" }).format(
+    new Date(),
+  );
+  const [year = 0, month = 0] = now.split("-").map(Number);
+  return month === 1 ? `${year - 1}-12` : `${year}-${String(month - 1).padStart(2, "0")}`;
+}
+
+test("an administrator closes a month, and everybody sees it closed", async () => {
+  const period = lastMonth();
+  const rows = Array.from({ length: 500 }, (_, n) => ({
+    id: `0197c0de-0000-7000-9000-${String(n).padStart(12, "0")}`,
+    occurred_at: `${period}-10T03:00:00Z`,
+    amount: 100,
+    currency: "GBP",
+    description: n === 0 ? "=1+1" : null,
+  }));
+  await program.done("dara", "POST", "/charges", rows);
+  const dara = await open(program, await context(browser), "dara", watch, `/o/${ORG}/months/${period}`);
+  await dara.getByRole("button", { name: "Close the month" }).click();
+  await dara.locator(".dialog").getByText("A closed month is never opened again.").waitFor();
+  await dara.locator(".dialog").getByRole("button", { name: "Close the month" }).click();
+  await dara.locator(".dialog").waitFor({ state: "detached" });
+  await dara.locator(".view-head .badge", { hasText: "Closed" }).waitFor();
+  await dara.getByText("£500.00").waitFor();
+  const downloading = dara.waitForEvent("download");
+  await dara.getByRole("button", { name: "CSV" }).click();
+  const file = await (await downloading).createReadStream();
+  let text = "";
+  for await (const piece of file) text += piece;
+  expect(text.split("\r\n").filter((line) => line.includes(",GBP,"))).toHaveLength(500);
+  expect(text).toContain("'=1+1");
+
+  const aiko = await open(program, await context(browser), "aiko", watch, `/o/${ORG}/months`);
+  await aiko.locator("tr", { hasText: "Closed" }).first().waitFor();
+  // A month that is not over is not closed, and the page says when it can be.
+  const current = new Date(Date.now() + 9 * 3_600_000).toISOString().slice(0, 7);
+  await dara.goto(`${program.address}/o/${ORG}/months/${current}`);
+  await dara.getByRole("button", { name: "Close the month" }).click();
+  await dara.locator(".dialog").getByRole("button", { name: "Close the month" }).click();
+  await dara.locator(".dialog").getByText("This month is not over yet.").waitFor();
+});
+
+test("a row that stands in the way is named, and moved away with a reason", async () => {
+  const dara = await open(program, await context(browser), "dara", watch, `/o/${ORG}/months`);
+  const row = {
+    charge_id: "0197c0de-0000-7000-8000-00000000c001",
+    code: "reversal_invalid",
+    detail: "What it reverses is not confirmed.",
+  };
+  const closing = {
+    period: "2026-01",
+    state: "blocked",
+    total: 10,
+    confirmed: 9,
+    blocked: [row],
+    blocked_count: 1,
+    rows_per_second: 0,
+    seconds_left: null,
+    holder: null,
+    started_at: null,
+    heartbeat_at: null,
+    finished_at: "2026-02-01T00:00:00Z",
+    warnings: [],
+  };
+  const sent: unknown[] = [];
+  await dara.route("**/closings/2026-01", (route) => route.fulfill({ json: closing }));
+  await dara.route("**/closings/2026-01/exclude", (route) => {
+    sent.push(route.request().postDataJSON());
+    return route.fulfill({ json: { ...closing, state: "open", blocked: [], blocked_count: 0 } });
+  });
+  await dara.evaluate((path) => history.pushState(null, "", path), `/o/${ORG}/months/2026-01`);
+  await dara.evaluate(() => window.dispatchEvent(new PopStateEvent("popstate")));
+  await dara.getByText("1 row stands in the way").waitFor();
+  await dara.getByText("It takes back a charge that is not confirmed").waitFor();
+  await dara.getByRole("button", { name: "Move to the next open month" }).click();
+  await dara.locator(".dialog").getByRole("button", { name: "Move it" }).click();
+  await dara.locator(".dialog").getByText("Please fill this in").waitFor();
+  await dara.locator(".dialog").getByLabel("Reason").fill("The supplier will send it again.");
+  await dara.locator(".dialog").getByRole("button", { name: "Move it" }).click();
+  await dara.locator(".dialog").waitFor({ state: "detached" });
+  expect(sent).toEqual([{ charge_id: row.charge_id, reason: "The supplier will send it again." }]);
+  await dara.getByRole("button", { name: "Close the month" }).waitFor();
+});

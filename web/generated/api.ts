@@ -103,6 +103,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/{org}/closings/{period}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the closing of a month is
+         * @description A month that nobody has begun to close is `open`.
+         */
+        get: operations["getClosing"];
+        put?: never;
+        /**
+         * Close a month
+         * @description Begins to close it, or goes on with what was blocked or interrupted: 202. Where somebody else is at it, or it is closed: 200, and how far it is. From now on no charge comes into the month, and nobody waits for the closing. Rows that can't be confirmed stop themselves alone, and are named in `blocked`: correct or exclude them, and start again.
+         */
+        post: operations["startClosing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/closings/{period}/exclude": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move a blocked row into the next open month
+         * @description With a reason, which is history. Only a row that is named as blocked can be moved.
+         */
+        post: operations["excludeCharge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/{org}/history": {
         parameters: {
             query?: never;
@@ -764,6 +808,15 @@ export interface components {
          * @enum {string}
          */
         Action: "create" | "edit" | "submit" | "approve" | "reject" | "send_back" | "withdraw";
+        /** @description A row that a run could not confirm. */
+        Blocked: {
+            /** Format: uuid */
+            charge_id: string;
+            /** @description Stable: `reversal_invalid`, or `refused` by the database. */
+            code: string;
+            /** @description What the database said. */
+            detail: string;
+        };
         /** @description The first broken row. */
         Break: {
             kind: string;
@@ -855,6 +908,63 @@ export interface components {
             period: string;
             totals: components["schemas"]["Total"][];
         };
+        /** @description How far the closing of a month is. */
+        Closing: {
+            /** @description The rows that stand in the way, by id; at most 100 are named. */
+            blocked: components["schemas"]["Blocked"][];
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            blocked_count: number;
+            /**
+             * Format: int64
+             * @description Those that are confirmed. They show when all are.
+             */
+            confirmed: number;
+            /**
+             * Format: date-time
+             * @description When the last run ended, with the month closed or with blocked rows.
+             */
+            finished_at?: string | null;
+            /**
+             * Format: date-time
+             * @description The last sign of life of who is at it.
+             */
+            heartbeat_at?: string | null;
+            /**
+             * @description Who is at it: host, process and a number. Null while it is `running`: the run was interrupted, and is gone on with by
+             *     a server soon, or by whoever starts it again.
+             */
+            holder?: string | null;
+            period: string;
+            /**
+             * Format: int64
+             * @description How fast the run under way is.
+             */
+            rows_per_second: number;
+            /**
+             * Format: int64
+             * @description What the run under way needs, as far as one can tell.
+             */
+            seconds_left?: number | null;
+            /** Format: date-time */
+            started_at?: string | null;
+            state: components["schemas"]["ClosingState"];
+            /**
+             * Format: int64
+             * @description The month's charges.
+             */
+            total: number;
+            /** @description What an administrator may have overlooked. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        /**
+         * @description `open`: nobody has begun to close it. `running`: somebody is at it. `blocked`: the last run could not confirm some
+         *     rows. `closed`: it shows in its statement, and never changes again.
+         * @enum {string}
+         */
+        ClosingState: "open" | "running" | "blocked" | "closed";
         /** @description A confirmed row of a closed month. It never changes. */
         ConfirmedCharge: {
             /** Format: int64 */
@@ -960,6 +1070,22 @@ export interface components {
             detail?: string | null;
             /** @description True: a call with this version and good input succeeds. */
             possible: boolean;
+        };
+        /**
+         * @description A blocked row, and why it is moved.
+         * @example {
+         *       "charge_id": "0197c0de-0000-7000-8000-00000000c001",
+         *       "reason": "What it reverses is not confirmed."
+         *     }
+         */
+        Exclusion: {
+            /**
+             * Format: uuid
+             * @description One of the month's blocked rows.
+             */
+            charge_id: string;
+            /** @description Paragraphs: no control characters but TAB and LF, not blank. */
+            reason: string;
         };
         Health: {
             /** @enum {string} */
@@ -1638,6 +1764,14 @@ export interface components {
             /** @description The first 20 of them, by name. */
             members: components["schemas"]["Person"][];
         };
+        /** @description Something that an administrator may have overlooked. */
+        Warning: {
+            /** @description Stable: `earlier_month_open`. */
+            code: string;
+            detail: string;
+            /** @description Which month it is about. */
+            period: string;
+        };
     };
     responses: {
         /** @description It is what `If-None-Match` names. */
@@ -1795,6 +1929,25 @@ export interface components {
                     /** @enum {unknown} */
                     code?: "idempotency_in_progress" | "last_admin" | "member_changed";
                     current?: components["schemas"]["Member"];
+                    /** @constant */
+                    status?: 409;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: The first call with this key is still under way.
+         *     - `period_not_over`: The month is not over yet.
+         */
+        "idempotency_in_progress.period_not_over": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "idempotency_in_progress" | "period_not_over";
                     /** @constant */
                     status?: 409;
                 } & components["schemas"]["Problem"];
@@ -2205,7 +2358,7 @@ export interface components {
         /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
         "X-Request-Id": string;
         /** @description Only this action. */
-        action: "walk" | "export" | "start" | "block" | "exclude" | "close" | "correct" | "start" | "succeed" | "fail" | "cancel" | "add" | "change" | "pseudonymize" | "invite" | "revoke_invitation" | "accept_invitation" | "create" | "edit" | "submit" | "approve" | "reject" | "send_back" | "withdraw";
+        action: "walk" | "export" | "start" | "block" | "exclude" | "close" | "correct" | "succeed" | "fail" | "cancel" | "add" | "change" | "pseudonymize" | "invite" | "revoke_invitation" | "accept_invitation" | "create" | "edit" | "submit" | "approve" | "reject" | "send_back" | "withdraw";
         /** @description Only what this person did. */
         actor_id: string;
         /** @description Only those of this applicant. */
@@ -2273,11 +2426,14 @@ export interface components {
     pathItems: never;
 }
 export type Action = components['schemas']['Action'];
+export type Blocked = components['schemas']['Blocked'];
 export type Break = components['schemas']['Break'];
 export type Charge = components['schemas']['Charge'];
 export type ChargeContent = components['schemas']['ChargeContent'];
 export type ChargePage = components['schemas']['ChargePage'];
 export type ClosedMonth = components['schemas']['ClosedMonth'];
+export type Closing = components['schemas']['Closing'];
+export type ClosingState = components['schemas']['ClosingState'];
 export type ConfirmedCharge = components['schemas']['ConfirmedCharge'];
 export type Counts = components['schemas']['Counts'];
 export type CountsByStatus = components['schemas']['CountsByStatus'];
@@ -2286,6 +2442,7 @@ export type DemoPerson = components['schemas']['DemoPerson'];
 export type DemoToken = components['schemas']['DemoToken'];
 export type Eligibility = components['schemas']['Eligibility'];
 export type EligibleAction = components['schemas']['EligibleAction'];
+export type Exclusion = components['schemas']['Exclusion'];
 export type Health = components['schemas']['Health'];
 export type HistoryEntry = components['schemas']['HistoryEntry'];
 export type HistoryPage = components['schemas']['HistoryPage'];
@@ -2334,6 +2491,7 @@ export type Upcoming = components['schemas']['Upcoming'];
 export type Verified = components['schemas']['Verified'];
 export type Violation = components['schemas']['Violation'];
 export type WaitingFor = components['schemas']['WaitingFor'];
+export type Warning = components['schemas']['Warning'];
 export type ResponseNotModified = components['responses']['NotModified'];
 export type ResponseBusy = components['responses']['busy'];
 export type ResponseBusyOutcomeUnknown = components['responses']['busy.outcome_unknown'];
@@ -2343,6 +2501,7 @@ export type ResponseIdempotencyInProgressChargeChangedPeriodClosed = components[
 export type ResponseIdempotencyInProgressInvitationNotOpen = components['responses']['idempotency_in_progress.invitation_not_open'];
 export type ResponseIdempotencyInProgressInvitationNotOpenAlreadyAMember = components['responses']['idempotency_in_progress.invitation_not_open.already_a_member'];
 export type ResponseIdempotencyInProgressLastAdminMemberChanged = components['responses']['idempotency_in_progress.last_admin.member_changed'];
+export type ResponseIdempotencyInProgressPeriodNotOver = components['responses']['idempotency_in_progress.period_not_over'];
 export type ResponseInternal = components['responses']['internal'];
 export type ResponseInvalidQuery = components['responses']['invalid_query'];
 export type ResponseInvalidQueryInvalidPath = components['responses']['invalid_query.invalid_path'];
@@ -2691,6 +2850,149 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    getClosing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The month, such as `2026-10`. */
+                period: components["parameters"]["period"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Closing"];
+                };
+            };
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    startClosing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The month, such as `2026-10`. */
+                period: components["parameters"]["period"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description Begun or done before. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Closing"];
+                };
+            };
+            /** @description Begun by this call. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Closing"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.period_not_over"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    excludeCharge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The month, such as `2026-10`. */
+                period: components["parameters"]["period"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Exclusion"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Closing"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["invalid_transition.idempotency_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };

@@ -157,6 +157,15 @@ export const statementsQuery = (org: string) =>
       data(api.GET("/api/v1/organizations/{org}/statements", { params: { path: { org } }, signal })),
   });
 
+/** How the closing of a month stands. A run under way is looked at each second. */
+export const closingQuery = (org: string, period: string) =>
+  queryOptions({
+    queryKey: ["closing", org, period],
+    queryFn: ({ signal }) =>
+      data(api.GET("/api/v1/organizations/{org}/closings/{period}", { params: { path: { org, period } }, signal })),
+    refetchInterval: ({ state }) => (state.data?.state === "running" ? 1_000 : false),
+  });
+
 /** A closed month's rows; not found while it is not closed. */
 export const statementQuery = (org: string, period: string) =>
   infiniteQueryOptions({

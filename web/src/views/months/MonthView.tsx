@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ApiError } from "../../api/errors";
-import { statementQuery, statementsQuery } from "../../api/queries";
+import { queryClient, statementQuery, statementsQuery } from "../../api/queries";
 import type { Statement } from "../../api/types";
 import { useLanguage, useT } from "../../i18n";
 import { formatPeriod, Time } from "../../lib/dates";
@@ -13,13 +13,18 @@ import { Icon } from "../../ui/icons";
 import { Button, Loading, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { Download } from "../history/Downloads";
+import { Closing } from "./Closing";
 import { Totals } from "./MonthsView";
 
 export function MonthView() {
   const { language, t } = useLanguage();
-  const org = useMembership().organization_id;
+  const { organization_id: org, is_admin } = useMembership();
   const { period } = useParams({ from: "/o/$org/months/$period" });
   const statement = useInfiniteQuery(statementQuery(org, period));
+  const closed = () => {
+    void statement.refetch();
+    void queryClient.invalidateQueries({ queryKey: ["statements", org] });
+  };
   const first = statement.data?.pages[0];
   // A month that is not closed has no statement yet.
   const open = statement.error instanceof ApiError && statement.error.code === "not_found";
@@ -37,6 +42,7 @@ export function MonthView() {
       {statement.isPending && <Loading lines={5} />}
       {statement.isError && !open && <Failure error={statement.error} retry={() => void statement.refetch()} />}
       {open && <Upcoming org={org} period={period} />}
+      {open && is_admin && <Closing key={period} period={period} onClosed={closed} />}
       {first && (
         <>
           <Closed statement={first} />
