@@ -488,28 +488,45 @@ impl Service {
     /// The same, with slow work beside it, which ends in its order when the service is stopped.
     #[must_use]
     pub fn working(self, work: Work) -> Self {
+        if let Some(stopped) = work.stopped() {
+            let health = self.health.clone();
+            tokio::spawn(async move {
+                stopped.cancelled().await;
+                health.stop();
+            });
+        }
         Self { work: Some(work), ..self }
     }
 
     /// Stops in order: no job is taken any more, readiness says no, balancers get the time to see it, the listener
-    /// closes, use cases end, jobs under way end or are given back while their heartbeat goes on, then the heartbeat,
-    /// then the connections. All within the grace time.
-    pub async fn stop(self) {
+    /// closes, use cases end. Meanwhile jobs under way end or are given back while their heartbeat goes on, then the
+    /// heartbeat ends. Then other processes are told of what was given back, and the connections close. All within the
+    /// grace time.
+    pub async fn stop(mut self) {
         let deadline = tokio::time::Instant::now() + self.grace;
         if let Some(work) = &self.work {
             work.close();
         }
         self.health.stop();
         self.closing.close();
-        tokio::time::sleep(self.drain.min(self.grace)).await;
-        self.server.stop(true).await;
-        drop(self.serving.await);
-        let left = deadline.saturating_duration_since(tokio::time::Instant::now()).max(Duration::from_secs(1));
-        if !self.runner.drain(left).await {
-            tracing::warn!("some use cases outlived the grace time; the database rolls them back");
-        }
-        if let Some(work) = self.work {
-            work.finish(deadline).await;
+        let mut work = self.work.take();
+        let answering = async {
+            tokio::time::sleep(self.drain.min(self.grace)).await;
+            self.server.stop(true).await;
+            drop(self.serving.await);
+            let left = deadline.saturating_duration_since(tokio::time::Instant::now()).max(Duration::from_secs(1));
+            if !self.runner.drain(left).await {
+                tracing::warn!("some use cases outlived the grace time; the database rolls them back");
+            }
+        };
+        let working = async {
+            if let Some(work) = &mut work {
+                work.finish(deadline).await;
+            }
+        };
+        tokio::join!(answering, working);
+        if let Some(work) = work {
+            work.hush().await;
         }
         self.gauges.abort();
         drop(self.fetching);

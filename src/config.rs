@@ -372,6 +372,8 @@ mod tests {
         assert!(refused(|s| s.processing.connector_url = Secret("erp".into())).contains("can't be read"));
         assert!(refused(|s| s.processing.connector_url = Secret("http://a:b@erp".into())).contains("connector_token"));
         assert!(refused(|s| s.processing.call_timeout = Duration::from_mins(2)).contains("part of the attempt"));
+        assert!(refused(|s| s.processing.connector_token = Secret("token\n".into())).contains("line break"));
+        assert!(refused(|s| s.processing.answer_limit_bytes = 0).contains("answer_limit_bytes must be 1 or more"));
         assert!(refused(|s| s.processing.concurrency = 0).contains("concurrency"));
         assert!(refused(|s| s.processing.save_timeout = Duration::from_mins(2)).contains("save_timeout_ms (120000)"));
         assert!(refused(|s| s.page.origins = vec!["https://a; script-src *".into()]).contains("exact origin"));

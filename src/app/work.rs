@@ -8,6 +8,7 @@ use crate::processing::worker::{Worker, WorkerSettings};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// What a process of an installation does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -100,17 +101,29 @@ impl Work {
         }
     }
 
-    /// Waits for what is under way, at most until `deadline`, saves it or gives it back, and only then stops the
-    /// heartbeat and closes the connections.
-    pub async fn finish(mut self, deadline: Instant) {
-        if let Some((worker, leases, pools)) = self.worker.take() {
-            if !worker.finish(deadline, GIVING_BACK).await {
-                tracing::warn!("some work could not be given back: it is taken over after the timeout");
-            }
-            leases.stop(GIVING_BACK).await;
-            pools.write.close();
+    /// Cancelled when nothing can be worked on any more, since the heartbeat has ended. `None`: nothing is worked on here.
+    #[must_use]
+    pub fn stopped(&self) -> Option<CancellationToken> {
+        self.worker.as_ref().map(|(_, leases, _)| leases.stopped().clone())
+    }
+
+    /// Waits for what is under way, saves it or, so early that this ends before `deadline`, gives it back, and only then
+    /// stops the heartbeat and closes the connections.
+    pub async fn finish(&mut self, deadline: Instant) {
+        let Some((worker, leases, pools)) = self.worker.take() else { return };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if !worker.finish(deadline - GIVING_BACK.min(left / 4), GIVING_BACK).await {
+            tracing::warn!("some work could not be given back: it is taken over after the timeout");
         }
-        self.signalling.shutdown().await;
+        leases.stop(GIVING_BACK).await;
+        pools.write.close();
+    }
+
+    /// The last word to other processes, when nobody here wakes them any more.
+    pub async fn hush(self) {
+        if let Some(signals) = self.signals {
+            signals.finish(self.signalling).await;
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Secret, milliseconds};
 use crate::domain::job::Patience;
 use crate::domain::lease::Timing;
+use reqwest::header::HeaderValue;
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -81,6 +82,17 @@ impl Processing {
     /// Whether the values go together.
     pub(super) fn check(&self) -> Result<(), String> {
         self.connector()?;
+        if HeaderValue::from_str(self.connector_token.reveal()).is_err() {
+            return Err(
+                "processing.connector_token can't be sent in a header: it holds a line break, another control \
+                        character, or a letter outside of ASCII. Does the file that it was read from end with a line \
+                        break?"
+                    .to_owned(),
+            );
+        }
+        if self.answer_limit_bytes == 0 {
+            return Err("processing.answer_limit_bytes must be 1 or more".to_owned());
+        }
         for (name, value) in [
             ("connect_timeout_ms", self.connect_timeout),
             ("call_timeout_ms", self.call_timeout),

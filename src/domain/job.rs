@@ -5,7 +5,8 @@ use super::history::{ChainHead, Kind, SubjectEntry};
 use super::ids::{OrganizationId, RequestId, UserId, Version};
 use super::member::Member;
 use super::request::{Request, Status, names};
-use serde_json::{Value, json};
+use serde_json::json;
+use serde_json::value::RawValue;
 use std::time::Duration;
 
 names! {
@@ -132,10 +133,10 @@ pub enum NotBefore {
 }
 
 /// What became of an attempt.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Outcome {
-    /// The outside system answered with this.
-    Succeeded(Value),
+    /// The outside system answered with this JSON: kept as it came, since a number may be longer than any of ours.
+    Succeeded(Box<RawValue>),
     /// It may go better next time.
     Failed(String, Option<NotBefore>),
     /// It will not.
@@ -182,15 +183,15 @@ pub struct Verdict {
 /// Judges a job after an attempt, which `job` counts already. `at` is the database's clock, read after the lock.
 #[must_use]
 pub fn judge(job: &Job, outcome: &Outcome, patience: &Patience, at: Instant, jitter: f64) -> Verdict {
-    let ended = |state, failures, error: Option<String>, action| Verdict {
-        job: Job { state, failures, last_error: error.clone(), ..job.clone() },
+    let ended = |state, failures, error: Option<&str>, action| Verdict {
+        job: Job { state, failures, last_error: error.map(kept_error), ..job.clone() },
         next_try_at: None,
-        error,
+        error: error.map(kept_error),
         action: Some(action),
     };
     match outcome {
         Outcome::Succeeded(_) => ended(JobState::Succeeded, job.failures, None, "succeed"),
-        Outcome::Refused(error) => ended(JobState::Failed, job.failures + 1, Some(error.clone()), "fail"),
+        Outcome::Refused(error) => ended(JobState::Failed, job.failures + 1, Some(error), "fail"),
         Outcome::Stopped => Verdict {
             job: job.clone(),
             next_try_at: Some(at),
@@ -202,19 +203,24 @@ pub fn judge(job: &Job, outcome: &Outcome, patience: &Patience, at: Instant, jit
             let count = u32::try_from(failures).unwrap_or(u32::MAX);
             if count >= patience.max_attempts {
                 let error = format!("given up after {failures} failed attempts; the last one: {error}");
-                return ended(JobState::Failed, failures, Some(error), "fail");
+                return ended(JobState::Failed, failures, Some(&error), "fail");
             }
-            let later = |pause| chrono::TimeDelta::from_std(pause).map_or(at, |pause| at + pause);
+            let later = |pause| {
+                let pause = chrono::TimeDelta::from_std(pause).ok();
+                pause.and_then(|pause| at.checked_add_signed(pause)).unwrap_or(at)
+            };
             let own = later(patience.pause(count, jitter));
             let asked = match not_before {
-                Some(NotBefore::After(pause)) => later(*pause),
+                // The longest first: no number of seconds is too large to be sent.
+                Some(NotBefore::After(pause)) => later((*pause).min(RETRY_AFTER_MAX)),
                 Some(NotBefore::At(time)) => *time,
                 None => own,
             };
+            let error = kept_error(error);
             Verdict {
                 job: Job { failures, last_error: Some(error.clone()), ..job.clone() },
                 next_try_at: Some(own.max(asked.min(later(RETRY_AFTER_MAX)))),
-                error: Some(error.clone()),
+                error: Some(error),
                 action: None,
             }
         }
@@ -255,9 +261,8 @@ pub fn entry(
     }
 }
 
-/// A text from outside, fit to be kept: one line, no more than [`ERROR_MAX`] characters.
-#[must_use]
-pub fn kept_error(text: &str) -> String {
+/// A text that may hold words from outside, fit to be kept: one line, no more than [`ERROR_MAX`] characters.
+fn kept_error(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ERROR_MAX).collect();
     if line.trim().is_empty() { "an error without words".to_owned() } else { line }
 }
@@ -293,7 +298,9 @@ mod tests {
         let after = |seconds| Some(NotBefore::After(Duration::from_secs(seconds)));
         assert_eq!(next(0, after(100), 0.0), Some(at(100)));
         assert_eq!(next(0, after(1), 0.0), Some(at(10)), "never sooner than our own pause");
-        assert_eq!(next(0, after(1_000_000), 0.0), Some(at(86_400)));
+        for seconds in [1_000_000, 10_000_000_000_000, u64::MAX] {
+            assert_eq!(next(0, after(seconds), 0.0), Some(at(86_400)), "{seconds}");
+        }
         assert_eq!(next(0, Some(NotBefore::At(at(77))), 0.0), Some(at(77)));
         assert_eq!(next(0, Some(NotBefore::At(at(-77))), 0.0), Some(at(10)));
     }
@@ -319,5 +326,16 @@ mod tests {
         assert_eq!(kept_error("a\0b\nc"), "a b c");
         assert_eq!(kept_error(&"x".repeat(9_999)).chars().count(), ERROR_MAX);
         assert_eq!(kept_error(""), "an error without words");
+        let long = "x".repeat(ERROR_MAX);
+        for (failures, outcome) in [
+            (0, Outcome::Failed(format!("{long}y"), None)),
+            (3, Outcome::Failed(long.clone(), None)),
+            (0, Outcome::Refused(format!("{long}y"))),
+        ] {
+            let verdict = judge(&job(failures), &outcome, &PATIENCE, at(0), 0.0);
+            for text in [verdict.error, verdict.job.last_error] {
+                assert_eq!(text.expect("an error").chars().count(), ERROR_MAX, "{outcome:?}");
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::domain::job::JobState;
 use crate::domain::rfc3339;
 use crate::processing::service::{Processed, Started};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 /// How a request's processing stands.
@@ -35,8 +35,8 @@ pub(super) struct ProcessingDto {
     #[schema(required = true)]
     last_error: Option<String>,
     /// What the outside system answered: any JSON.
-    #[schema(required = true)]
-    result: Option<Value>,
+    #[schema(required = true, value_type = Option<Value>)]
+    result: Option<Box<RawValue>>,
 }
 
 /// How a request's processing stands.

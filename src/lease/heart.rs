@@ -161,6 +161,10 @@ impl Heart {
         self.shared.timing
     }
 
+    pub(super) fn stopped(&self) -> &CancellationToken {
+        &self.shared.stop
+    }
+
     /// Keeps a lease that was just granted, asked for at `asked`.
     pub(super) fn keep(&self, target: Target, grant: Grant, asked: Instant) -> Lease {
         let lease = Lease {
@@ -554,6 +558,7 @@ mod tests {
         let scene = Scene::new(Mood::Panics);
         is_lost(&scene.lease()).await;
         is_lost(&scene.lease()).await;
+        assert!(scene.heart.stopped().is_cancelled());
         assert!(scene.heart.stop(PATIENCE).await);
     }
 }

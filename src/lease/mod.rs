@@ -37,6 +37,7 @@ use heart::Heart;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// The leases of this process.
 #[derive(Clone, Debug)]
@@ -120,6 +121,12 @@ impl<S: LeaseStore> Leases<S> {
     /// [`StoreError`].
     pub async fn look(&self, target: &Target) -> Result<(Option<Standing>, Moment), StoreError> {
         self.store.look(target).await
+    }
+
+    /// Cancelled when the heartbeat has ended, asked for or broken: nothing is kept any more, so take nothing.
+    #[must_use]
+    pub fn stopped(&self) -> &CancellationToken {
+        self.heart.stopped()
     }
 
     /// Stops the heartbeat, as the last thing before the connections are closed: while work is being finished its

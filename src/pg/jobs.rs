@@ -56,17 +56,48 @@ impl JobQueue for PgJobs {
     }
 
     async fn next_due(&self, timeout: Duration) -> Result<Option<Duration>, StoreError> {
+        // Also what became due since nothing was found: it must not wait for a whole interval.
         let row = reading!(self.on, connection => query!(
             r#"SELECT extract(epoch FROM least(
-                 (SELECT min(next_try_at) FROM job WHERE state <> 'succeeded' AND state = 'waiting' AND next_try_at > now()),
-                 (SELECT min(greatest(updated_at, pg_postmaster_start_time())) FROM job_lease WHERE kind = 'job')
-                   + make_interval(secs => $1::float8)
-               ) - now())::float8 AS seconds"#,
+                 (SELECT j.next_try_at FROM job j
+                  WHERE j.state <> 'succeeded' AND j.state = 'waiting'
+                    AND NOT EXISTS (SELECT FROM job_lease l
+                                    WHERE l.organization_id = j.organization_id AND l.kind = 'job'
+                                      AND l.target_id = j.request_id::text)
+                  ORDER BY j.next_try_at
+                  LIMIT 1),
+                 (SELECT min(greatest(j.next_try_at,
+                                      greatest(l.updated_at, pg_postmaster_start_time()) + make_interval(secs => $1::float8)))
+                  FROM job_lease l
+                  JOIN job j ON j.organization_id = l.organization_id
+                            AND j.request_id = CASE l.kind WHEN 'job' THEN l.target_id::uuid END
+                  WHERE j.state = 'waiting')
+               ) - clock_timestamp())::float8 AS seconds"#,
             timeout.as_secs_f64(),
         ).fetch_one(connection));
         // A little later, so that it is due by then.
         let later = |seconds: f64| Duration::try_from_secs_f64(seconds + 0.002).unwrap_or_default();
         Ok(row.seconds.map(later))
+    }
+
+    async fn drop_stray(&self, timeout: Duration) -> Result<u64, StoreError> {
+        let deleted = reading!(self.on, connection => query!(
+            "WITH stray AS MATERIALIZED (
+               SELECT l.organization_id, l.kind, l.target_id FROM job_lease l
+               WHERE l.kind = 'job'
+                 AND greatest(l.updated_at, pg_postmaster_start_time())
+                     < clock_timestamp() - make_interval(secs => $1::float8)
+                 AND NOT EXISTS (SELECT FROM job j
+                                 WHERE j.organization_id = l.organization_id AND j.state = 'waiting'
+                                   AND j.request_id = CASE l.kind WHEN 'job' THEN l.target_id::uuid END)
+               ORDER BY l.organization_id, l.kind, l.target_id
+               FOR UPDATE OF l SKIP LOCKED
+             )
+             DELETE FROM job_lease l USING stray s
+             WHERE (l.organization_id, l.kind, l.target_id) = (s.organization_id, s.kind, s.target_id)",
+            timeout.as_secs_f64(),
+        ).execute(connection));
+        Ok(deleted.rows_affected())
     }
 
     async fn claim(
@@ -77,16 +108,25 @@ impl JobQueue for PgJobs {
         timeout: Duration,
     ) -> Result<Vec<Claimed>, StoreError> {
         let ids: Vec<Uuid> = requests.iter().map(|request| request.0).collect();
-        // One statement, in the lock order. A job that was finished while its lease was waited for is not what the
+        // One statement, in the lock order. A lease that somebody has locked is passed over: a process that froze in its
+        // save would keep the others of the organization waiting. A job that was finished while its lease was waited for is not what the
         // snapshot says: UPDATE looks at its newest version. The head of the history is made here, where jobs come in
         // numbers, and not in each save.
         let rows = reading!(self.on, connection => query!(
-            r#"WITH taken AS (
+            r#"WITH free AS MATERIALIZED (
+                 SELECT target_id FROM job_lease
+                 WHERE organization_id = $1 AND kind = 'job' AND target_id = ANY ($2::uuid[]::text[])
+                 ORDER BY target_id
+                 FOR UPDATE SKIP LOCKED
+               ), taken AS (
                  INSERT INTO job_lease (organization_id, kind, target_id, lease_token, fence, holder, takeovers, acquired_at,
                                         updated_at)
                  SELECT $1, 'job', id::text, gen_random_uuid(), nextval('lease_fence'), $3, 0, clock_timestamp(),
                         clock_timestamp()
                  FROM unnest($2::uuid[]) AS wanted (id)
+                 WHERE id::text IN (SELECT target_id FROM free)
+                    OR NOT EXISTS (SELECT FROM job_lease l
+                                   WHERE l.organization_id = $1 AND l.kind = 'job' AND l.target_id = id::text)
                  ORDER BY id::text COLLATE "C"
                  ON CONFLICT (organization_id, kind, target_id) DO UPDATE SET
                    lease_token = gen_random_uuid(), fence = nextval('lease_fence'), holder = $3,
@@ -97,7 +137,8 @@ impl JobQueue for PgJobs {
                ), begun AS (
                  UPDATE job j SET attempts = j.attempts + 1
                  FROM taken t
-                 WHERE j.organization_id = $1 AND j.request_id = t.target_id::uuid AND j.state = 'waiting'
+                 WHERE j.organization_id = $1 AND j.request_id = ANY ($2) AND j.request_id = t.target_id::uuid
+                   AND j.state = 'waiting'
                    AND j.next_try_at <= clock_timestamp()
                  RETURNING j.request_id, j.attempts, t.fence, t.acquired_at
                ), intent AS (
@@ -115,7 +156,10 @@ impl JobQueue for PgJobs {
                       r.decided_at
                FROM taken t
                LEFT JOIN begun b ON b.request_id = t.target_id::uuid
-               LEFT JOIN approval_request r ON r.organization_id = $1 AND r.id = b.request_id"#,
+               -- For each one by its key: how many were taken is unknown to a plan made beforehand.
+               LEFT JOIN LATERAL (
+                 SELECT * FROM approval_request WHERE organization_id = $1 AND id = b.request_id OFFSET 0
+               ) r ON true"#,
             organization.0,
             &ids,
             holder,

@@ -14,7 +14,7 @@
 //! 5. `billing_period` — the fences of months, ascending: shared by who writes a charge into a month, alone by who
 //!    begins to close it; and then the month's row
 //! 6. `job_lease` — FOR UPDATE by the save that ends the work, FOR SHARE by a step of work that goes on; by INSERT where
-//!    the lease is taken, in a transaction of its own
+//!    the lease is taken, in a transaction of its own, and by who cancels, so that none appears behind the job's lock
 //! 7. `job` — FOR UPDATE, under its lease or after looking for one
 //! 8. `charge` — ascending: FOR UPDATE by who corrects it, FOR SHARE by a closing
 //! 9. `history_head` — FOR UPDATE

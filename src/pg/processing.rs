@@ -13,7 +13,9 @@ use crate::domain::request::Request;
 use crate::processing::store::{JobEntry, ProcessingReads, ProcessingSession, ProcessingStore, ProcessingView};
 use crate::transaction::idempotency::Kept;
 use crate::transaction::{Locked, StoreError, Viewer};
+use serde_json::value::RawValue;
 use sqlx::query;
+use sqlx::types::Json;
 use std::time::Instant;
 
 /// Builds a [`Job`] from a row with its columns.
@@ -56,7 +58,7 @@ impl ProcessingSession for PgSession {
         Ok(Some((found.request, has_acted)))
     }
 
-    async fn lock_job(&mut self, request: &Locked<Request>) -> Result<Option<(Locked<Job>, bool)>, StoreError> {
+    async fn lock_lease(&mut self, request: &Locked<Request>) -> Result<bool, StoreError> {
         let asked = Instant::now();
         let held = within(
             self.answer_limit,
@@ -68,7 +70,30 @@ impl ProcessingSession for PgSession {
             .fetch_optional(self.connection()?),
         )
         .await;
-        let held = self.note_lock("lease", asked, held)?.is_some();
+        Ok(self.note_lock("lease", asked, held)?.is_some())
+    }
+
+    async fn occupy_lease(&mut self, request: &Locked<Request>) -> Result<(), StoreError> {
+        let asked = Instant::now();
+        let made = within(
+            self.answer_limit,
+            query!(
+                "INSERT INTO job_lease (organization_id, kind, target_id, lease_token, fence, holder, takeovers, acquired_at,
+                                        updated_at)
+                 VALUES ($1, 'job', $2, gen_random_uuid(), nextval('lease_fence'), 'cancelled', 0, clock_timestamp(),
+                         clock_timestamp())
+                 ON CONFLICT (organization_id, kind, target_id) DO UPDATE SET holder = job_lease.holder",
+                request.organization_id.0,
+                request.id.to_string(),
+            )
+            .execute(self.connection()?),
+        )
+        .await;
+        self.note_lock("lease", asked, made)?;
+        Ok(())
+    }
+
+    async fn lock_job(&mut self, request: &Locked<Request>) -> Result<Option<Locked<Job>>, StoreError> {
         let row = within(
             self.answer_limit,
             query!(
@@ -86,7 +111,7 @@ impl ProcessingSession for PgSession {
         .await;
         let Some(row) = self.note(row)? else { return Ok(None) };
         let at = row.at;
-        Ok(Some((Locked::taken(job!(row), at), held)))
+        Ok(Some(Locked::taken(job!(row), at)))
     }
 
     async fn lock_job_history(&mut self, request: &Locked<Request>) -> Result<ChainHead, StoreError> {
@@ -162,7 +187,7 @@ impl ProcessingReads for PgReads {
         let row = reading!(self, connection => query!(
             r#"SELECT j.state AS "state?", j.attempts AS "attempts?", j.failures AS "failures?", j.last_error,
                       j.next_try_at, l.holder AS "holder?", l.fence AS "fence?", l.takeovers AS "takeovers?",
-                      l.acquired_at AS "acquired_at?", l.updated_at AS "updated_at?", d.data AS "data?",
+                      l.acquired_at AS "acquired_at?", l.updated_at AS "updated_at?", d.data AS "data?: Json<Box<RawValue>>",
                       pg_postmaster_start_time() AS "database_since!", clock_timestamp() AS "at!"
                FROM visible_request v
                LEFT JOIN job j ON j.organization_id = v.organization_id AND j.request_id = v.id
@@ -189,7 +214,13 @@ impl ProcessingReads for PgReads {
             }
             _ => None,
         };
-        Ok(Some(ProcessingView { job, next_try_at: row.next_try_at, lease, result: row.data, at: row.at }))
+        Ok(Some(ProcessingView {
+            job,
+            next_try_at: row.next_try_at,
+            lease,
+            result: row.data.map(|data| data.0),
+            at: row.at,
+        }))
     }
 
     async fn is_member(&self, viewer: Viewer) -> Result<bool, StoreError> {

@@ -8,6 +8,7 @@ use super::error::within;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use sqlx::{ConnectOptions, PgConnection};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -18,20 +19,39 @@ const BURST: Duration = Duration::from_millis(10);
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long one statement's answer is waited for.
 const LIMIT: Duration = Duration::from_secs(5);
+/// How long a process that stops takes for its last word.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Wakes the workers, of this process at once and of the others soon.
 #[derive(Clone, Debug)]
 pub struct Signals {
     local: Arc<Notify>,
-    others: Arc<Notify>,
+    others: Arc<Others>,
+    options: PgConnectOptions,
+}
+
+/// What the other processes are to be told.
+#[derive(Debug, Default)]
+struct Others {
+    news: Notify,
+    /// How often there was something to say.
+    wakes: AtomicU64,
+    /// How many of them have been said.
+    told: AtomicU64,
+}
+
+impl Others {
+    fn wakes(&self) -> u64 {
+        self.wakes.load(Ordering::SeqCst)
+    }
 }
 
 impl Signals {
     /// Begins to notify and, with `listening`, to listen. Ends when the tasks are dropped.
     #[must_use]
     pub fn start(options: &PgConnectOptions, listening: bool) -> (Self, JoinSet<()>) {
-        let signals = Self { local: Arc::default(), others: Arc::default() };
         let options = options.clone().application_name("ringi signals");
+        let signals = Self { local: Arc::default(), others: Arc::default(), options: options.clone() };
         let mut tasks = JoinSet::new();
         tasks.spawn(notify(options.clone(), Arc::clone(&signals.others)));
         if listening {
@@ -43,7 +63,20 @@ impl Signals {
     /// There may be something to do: say so, after the commit.
     pub fn wake(&self) {
         self.local.notify_one();
-        self.others.notify_one();
+        self.others.wakes.fetch_add(1, Ordering::SeqCst);
+        self.others.news.notify_one();
+    }
+
+    /// Ends the tasks, and says what they have not said yet: jobs that a stopping process gave back are of use to others
+    /// at once.
+    pub async fn finish(self, mut tasks: JoinSet<()>) {
+        tasks.shutdown().await;
+        if self.others.told.load(Ordering::SeqCst) == self.others.wakes() {
+            return;
+        }
+        if let Err(error) = within(LAST, tell(&self.options, None)).await {
+            tracing::debug!(%error, "workers of other processes were not notified: they look by themselves");
+        }
     }
 
     /// Rung when there may be something to do.
@@ -53,18 +86,21 @@ impl Signals {
     }
 }
 
-async fn notify(options: PgConnectOptions, asked: Arc<Notify>) {
+async fn notify(options: PgConnectOptions, others: Arc<Others>) {
     let mut connection: Option<PgConnection> = None;
     loop {
-        asked.notified().await;
+        others.news.notified().await;
+        let wakes = others.wakes();
         match within(LIMIT, tell(&options, connection.take())).await {
             Ok(open) => {
                 connection = Some(open);
+                others.told.store(wakes, Ordering::SeqCst);
                 tokio::time::sleep(BURST).await;
             }
             Err(error) => {
                 tracing::debug!(%error, "workers of other processes were not notified: they look by themselves");
                 tokio::time::sleep(PAUSE).await;
+                others.news.notify_one();
             }
         }
     }

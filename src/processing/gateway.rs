@@ -1,12 +1,13 @@
 //! The way to the outside system: one POST, bounded in time and size, told apart by what may be tried again.
 
 use crate::domain::Instant;
-use crate::domain::job::{NotBefore, Order, Outcome, kept_error};
+use crate::domain::job::{NotBefore, Order, Outcome};
 use crate::domain::lease::Fence;
 use crate::domain::rfc3339;
 use reqwest::header::{self, HeaderMap};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -82,13 +83,17 @@ impl Gateway {
         }
         match call.send().await {
             Ok(answer) => self.read(answer).await,
+            // It would be the same again.
+            Err(error) if error.is_builder() => {
+                Outcome::Refused(format!("the call can't be made: {}", error.without_url()))
+            }
             Err(error) => Outcome::Failed(self.said(error), None),
         }
     }
 
     async fn read(&self, mut answer: Response) -> Outcome {
         let (status, not_before) = (answer.status(), retry_after(answer.headers()));
-        let location = answer.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).map(kept_error);
+        let location = answer.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).and_then(whereto);
         // Piece by piece: what is announced need not be what comes.
         let mut body = Vec::new();
         loop {
@@ -106,11 +111,11 @@ impl Gateway {
         }
         let quote = quoted(&body);
         if status.is_success() {
-            return match serde_json::from_slice(&body) {
-                Ok(data) if holds_nul(&data) => Outcome::Refused(
+            return match read_json(&body) {
+                Ok((data, _)) if holds_nul(&data) => Outcome::Refused(
                     "the outside system's answer holds the character U+0000, which can't be kept".to_owned(),
                 ),
-                Ok(data) => Outcome::Succeeded(data),
+                Ok((_, text)) => Outcome::Succeeded(text),
                 Err(error) => {
                     Outcome::Refused(format!("the outside system answered {status} with no JSON ({error}){quote}"))
                 }
@@ -147,8 +152,19 @@ impl Gateway {
             text = format!("{text}: {error}");
             cause = error.source();
         }
-        kept_error(&text)
+        text
     }
+}
+
+/// Scheme and host of a redirect: all who see the request read it, and the rest may hold a secret.
+fn whereto(location: &str) -> Option<String> {
+    let url: Url = location.parse().ok()?;
+    Some(format!("{}://{}", url.scheme(), url.host_str()?))
+}
+
+/// What it says, to be looked at, and as it came, to be kept: a [`Value`] rounds long numbers.
+fn read_json(body: &[u8]) -> serde_json::Result<(Value, Box<RawValue>)> {
+    Ok((serde_json::from_slice(body)?, serde_json::from_slice(body)?))
 }
 
 /// Seconds, or a date.
@@ -162,7 +178,7 @@ fn retry_after(headers: &HeaderMap) -> Option<NotBefore> {
 
 fn quoted(body: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(body).trim().chars().take(QUOTED).collect();
-    if text.is_empty() { String::new() } else { format!(": {}", kept_error(&text)) }
+    if text.is_empty() { String::new() } else { format!(": {text}") }
 }
 
 /// PostgreSQL keeps no text with this character in it.

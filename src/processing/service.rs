@@ -103,12 +103,16 @@ impl<S: ProcessingStore, R: ProcessingReads> Processing<S, R> {
             Begun::Answered(answer) => return Ok(End::Rollback(Reply::replay(answer))),
             Begun::Locked(locked) => *locked,
         };
+        let leased = session.lock_lease(&request).await?;
         let found = session.lock_job(&request).await?;
-        let state = found.as_ref().map(|(job, _)| job.state);
-        let attempts = found.as_ref().map_or(0, |(job, _)| job.attempts);
+        let state = found.as_ref().map(|job| job.state);
+        let attempts = found.as_ref().map_or(0, |job| job.attempts);
         if job::start(&request, state, self.connected)? == Start::Already {
-            let running = found.as_ref().is_some_and(|(job, held)| *held && job.state == JobState::Waiting);
-            let state = if running { JobState::Running } else { state.unwrap_or(JobState::NotStarted) };
+            let state = if leased && state == Some(JobState::Waiting) {
+                JobState::Running
+            } else {
+                state.unwrap_or(JobState::NotStarted)
+            };
             let answer = render(&Started { started: false, state, attempts });
             let Some(kept) = Kept::of(call.key.as_ref(), &answer) else {
                 return Ok(End::Rollback(Reply::first(answer)));
@@ -156,9 +160,10 @@ impl<S: ProcessingStore, R: ProcessingReads> Processing<S, R> {
             Begun::Answered(answer) => return Ok(End::Rollback(Reply::replay(answer))),
             Begun::Locked(locked) => *locked,
         };
+        session.occupy_lease(&request).await?;
         let found = session.lock_job(&request).await?;
-        job::cancel(&member, &request, found.as_ref().map(|(job, _)| job.state))?;
-        let Some((before, _)) = found else { return Err(JobRefusal::NotFound.into()) };
+        job::cancel(&member, &request, found.as_ref().map(|job| job.state))?;
+        let Some(before) = found else { return Err(JobRefusal::NotFound.into()) };
         let head = session.lock_job_history(&request).await?;
         let after = job::cancelled(&before, &member);
         let entry = job::entry(request.organization_id, id, Some(&member), "cancel", &after, head);

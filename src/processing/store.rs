@@ -11,7 +11,7 @@ use crate::domain::request::Request;
 use crate::lease::Grant;
 use crate::transaction::idempotency::Kept;
 use crate::transaction::{Locked, Session, StoreError, Viewer};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use std::future::Future;
 use std::time::Duration;
 
@@ -68,14 +68,27 @@ pub trait ProcessingSession: Session {
         id: RequestId,
     ) -> impl Future<Output = Result<Option<(Locked<Request>, bool)>, StoreError>> + Send;
 
-    /// Takes the lease's row, whoever's it is, and then the job's. True beside the job: somebody is at it.
+    /// Takes the lease's row, whoever's it is. True: there is one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn lock_lease(&mut self, request: &Locked<Request>) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Takes the lease's row, making it if there is none, so that none can appear once the job is locked: whoever
+    /// claims the job waits, and then finds what was done to it. The holder's token and fence stay as they are.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn occupy_lease(&mut self, request: &Locked<Request>) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Takes the job's row. Comes after the lease's.
     ///
     /// # Errors
     /// [`StoreError`].
     fn lock_job(
         &mut self,
         request: &Locked<Request>,
-    ) -> impl Future<Output = Result<Option<(Locked<Job>, bool)>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Option<Locked<Job>>, StoreError>> + Send;
 
     /// Takes the head of the job's history, making it if there is none.
     ///
@@ -121,7 +134,7 @@ pub struct ProcessingView {
     /// Who is at it.
     pub lease: Option<Standing>,
     /// What the outside system answered.
-    pub result: Option<Value>,
+    pub result: Option<Box<RawValue>>,
     /// The database's clock.
     pub at: Instant,
 }
@@ -192,13 +205,20 @@ pub trait JobQueue: Clone + Send + Sync + 'static {
     /// [`StoreError`], as everywhere below.
     fn due(&self, timeout: Duration, limit: i64) -> impl Future<Output = Result<Vec<Due>, StoreError>> + Send;
 
-    /// How long until the next job is due, or the next holder's silence is long enough; `None`: not foreseeable.
+    /// How long until the next job that waits is due, and its holder's silence, where it has one, is long enough. Zero:
+    /// one is due by now; `None`: not foreseeable.
     ///
     /// # Errors
     /// [`StoreError`].
     fn next_due(&self, timeout: Duration) -> impl Future<Output = Result<Option<Duration>, StoreError>> + Send;
 
-    /// Takes the leases of these jobs of one organization, and writes down the attempt at each that is still wanted.
+    /// Gives back the leases of silent holders on jobs that do not wait: nobody will take those over.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn drop_stray(&self, timeout: Duration) -> impl Future<Output = Result<u64, StoreError>> + Send;
+
+    /// Takes the leases of these jobs of one organization, but those whose rows somebody has locked, and writes down the attempt at each that is still wanted.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -275,7 +295,7 @@ pub struct Finished<'a> {
     /// How the job stands now.
     pub verdict: &'a Verdict,
     /// What the outside system answered.
-    pub result: Option<&'a Value>,
+    pub result: Option<&'a RawValue>,
     /// The history's row, where it has ended.
     pub entry: Option<&'a JobEntry>,
     /// The database's clock, after the locks.

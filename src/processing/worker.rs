@@ -8,7 +8,7 @@ use crate::domain::job::{self, Outcome, Patience};
 use crate::domain::lease::MAX_TAKEOVERS;
 use crate::lease::{Lease, LeaseStore, Leases};
 use crate::transaction::{Session as _, StoreError};
-use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +17,9 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
+
+/// How soon it is looked again where others were faster, something failed, or something is due by now.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// How a worker works.
 #[derive(Clone, Copy, Debug)]
@@ -92,10 +95,17 @@ async fn sweep<Q: JobQueue, L: LeaseStore>(work: Arc<Shared<Q, L>>, closing: Can
     let slots = usize::try_from(work.settings.concurrency).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
     let (slots, freed) = (Arc::new(Semaphore::new(slots)), Arc::new(Notify::new()));
     let mut counted: Option<Instant> = None;
+    let stopped = work.leases.stopped();
     while !closing.is_cancelled() {
+        if stopped.is_cancelled() {
+            // Without it every lease is lost at once, and its job rests until the timeout.
+            tracing::error!("the heartbeat has ended: no job is taken any more; start the process anew");
+            return;
+        }
         if counted.is_none_or(|at| at.elapsed() >= work.settings.sweep_interval) {
             counted = Some(Instant::now());
             work.count().await;
+            work.drop_stray().await;
         }
         let pause = match work.take(&slots, &jobs, &freed, &closing).await {
             Ok(pause) => pause,
@@ -106,6 +116,7 @@ async fn sweep<Q: JobQueue, L: LeaseStore>(work: Arc<Shared<Q, L>>, closing: Can
         };
         tokio::select! {
             () = closing.cancelled() => {}
+            () = stopped.cancelled() => {}
             () = freed.notified(), if slots.available_permits() == 0 || pause.is_none() => {}
             () = work.bell.notified(), if slots.available_permits() > 0 => {}
             () = sleep(pause.unwrap_or(work.settings.sweep_interval)) => {}
@@ -146,7 +157,7 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
         let mut due = self.queue.due(silence, wanted.saturating_mul(8)).await?;
         if due.is_empty() {
             let next = self.queue.next_due(silence).await?.unwrap_or(self.settings.sweep_interval);
-            return Ok(Some(next.min(self.settings.sweep_interval)));
+            return Ok(Some(next.max(AGAIN).min(self.settings.sweep_interval)));
         }
         let all = due.len();
         fastrand::shuffle(&mut due);
@@ -159,20 +170,19 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
             return Ok(None);
         }
         // A claim is one organization's; those of several are made at once, so that they share their commits.
-        let claims = of_organizations.iter().map(|(organization, requests)| async {
+        let claims = of_organizations.iter().map(|(organization, requests)| async move {
             let asked = Instant::now();
             let claimed = self.queue.claim(*organization, requests, self.leases.holder(), silence).await;
-            claimed.map(|claimed| (asked, claimed))
+            (organization, asked, claimed)
         });
-        let (mut taken, mut failed) = (0, None);
-        for claim in join_all(claims).await {
-            let (asked, claims) = match claim {
-                Ok(claim) => claim,
-                Err(error) => {
-                    failed = Some(error);
-                    continue;
-                }
-            };
+        let (mut claims, mut taken, mut failed) = (claims.collect::<FuturesUnordered<_>>(), 0, false);
+        // Each one's jobs begin when its claim has ended: none waits for another organization's.
+        while let Some((organization, asked, claims)) = claims.next().await {
+            let claims = claims.unwrap_or_else(|error| {
+                tracing::warn!(%error, %organization, "taking jobs failed and is repeated");
+                failed = true;
+                Vec::new()
+            });
             for claimed in claims {
                 // At once: no more were asked for than there are slots.
                 let Ok(permit) = Arc::clone(slots).acquire_owned().await else { break };
@@ -184,12 +194,12 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
                 jobs.spawn(async move { worker.run(claimed, asked, slot).await }.instrument(span));
             }
         }
-        if let Some(error) = failed {
-            return Err(error);
+        if failed && taken == 0 {
+            return Ok(Some(self.settings.sweep_interval));
         }
         // Somebody else was faster with all of them: let him go on a little.
-        if taken == 0 {
-            return Ok(Some(Duration::from_millis(20)));
+        if failed || taken == 0 {
+            return Ok(Some(AGAIN));
         }
         Ok(if all > taken { None } else { Some(Duration::ZERO) })
     }
@@ -209,8 +219,12 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
         } else {
             tracing::warn!(fence = lease.fence(), attempt = work.attempt, "the lease was lost: the work is dropped");
             metrics::counter!("ringi_jobs_attempts_total", "outcome" => "lost").increment(1);
+            drop(slot);
+            // Where it was given up and is nobody else's: spares them the wait. Else it does nothing.
+            if let Err(error) = self.leases.release(lease).await {
+                tracing::debug!(%error, lease = %due, "a lost lease could not be given back");
+            }
         }
-        drop(slot);
     }
 
     /// Asks the outside system. `None`: the lease was lost meanwhile.
@@ -311,7 +325,7 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
             JobEntry::new(entry, head, verdict.job.state)
         });
         let result = match outcome {
-            Outcome::Succeeded(data) => Some(data),
+            Outcome::Succeeded(data) => Some(&**data),
             _ => None,
         };
         let finished = Finished {
@@ -329,6 +343,14 @@ impl<Q: JobQueue, L: LeaseStore> Shared<Q, L> {
             tracing::warn!(attempt = work.attempt, error, next_try_at = ?verdict.next_try_at, "an attempt failed");
         }
         Ok(true)
+    }
+
+    async fn drop_stray(&self) {
+        match self.queue.drop_stray(self.leases.timing().timeout).await {
+            Ok(0) => {}
+            Ok(leases) => tracing::info!(leases, "leases of silent holders on jobs that do not wait were dropped"),
+            Err(error) => tracing::debug!(%error, "stray leases could not be dropped"),
+        }
     }
 
     /// Shows how much there is to do.

@@ -8,7 +8,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// The tables that grow with every request.
-const BIG: [&str; 4] = ["approval_request", "approval_history", "approval_version", "outbox_event"];
+const BIG: [&str; 7] =
+    ["approval_request", "approval_history", "approval_version", "outbox_event", "job", "job_attempt", "job_result"];
 
 /// 100 organizations of 200 requests, mixed as in life. Plans need sizes and distributions, not valid chains.
 const DATA: &str = r"
@@ -32,6 +33,14 @@ INSERT INTO approval_history SELECT organization_id, id, v, CASE v WHEN 3 THEN l
   NULL, content_hash, created_at, 1, chain_hash FROM approval_request, generate_series(1, 3) v;
 INSERT INTO outbox_event SELECT organization_id, 'request', id::text, v, 'request.x', '{}', created_at
 FROM approval_request, generate_series(1, 3) v;
+INSERT INTO job (organization_id, request_id, state, attempts, next_try_at, started_at, ended_at)
+SELECT organization_id, id, CASE WHEN n % 500 = 0 THEN 'waiting' ELSE 'succeeded' END, 1,
+  CASE WHEN n % 500 = 0 THEN decided_at END, decided_at, CASE WHEN n % 500 <> 0 THEN decided_at END
+FROM (SELECT *, row_number() OVER () AS n FROM approval_request WHERE status = 'approved') r;
+INSERT INTO job_attempt SELECT organization_id, request_id, 1, 1, 'h', started_at, started_at, NULL FROM job;
+INSERT INTO job_result SELECT organization_id, request_id, '{}', 1, started_at FROM job WHERE state = 'succeeded';
+INSERT INTO job_lease SELECT organization_id, 'job', request_id::text, gen_random_uuid(), 1, 'h', 0, now(), now()
+FROM job WHERE state = 'waiting';
 SET session_replication_role = DEFAULT;
 ANALYZE;";
 

@@ -6,9 +6,12 @@ use crate::outside::{Mood, Outside, approved, connected_to, history, path, stand
 use ringi::domain::ids::{OrganizationId, RequestId};
 use ringi::domain::lease::Ticket;
 use ringi::pg::{PgJobs, PgReads, PgStore};
+use ringi::processing::gateway::{Gateway, GatewaySettings};
 use ringi::processing::store::{Due, JobQueue as _, SaveSession as _};
+use ringi::processing::worker::{Worker, WorkerSettings};
 use ringi::transaction::Session as _;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -317,12 +320,167 @@ async fn a_lease_that_comes_too_late_is_given_back() {
     app.stop().await;
 }
 
+fn queue(app: &App) -> PgJobs {
+    let store = PgStore::new(app.pools.write.clone(), PATIENCE);
+    PgJobs::new(PgReads::new(app.pools.write.clone(), PATIENCE, PATIENCE), store)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_is_kept_as_it_came() {
+    let outside = Outside::start(Mood::Says(
+        200,
+        "",
+        "{\"order\": 12345678901234567890123, \"rate\": 0.12345678901234567890123, \"total\": 1.10}",
+    ))
+    .await;
+    let app = App::with(outside.settings()).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    until_state(&applicant, &request, "succeeded").await;
+    let said = applicant.read(&path(&request)).await.expect_status(200).text;
+    for number in ["12345678901234567890123,", "0.12345678901234567890123,", "1.10}"] {
+        assert!(said.contains(number), "{said}");
+    }
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_redirect_only_scheme_and_host_are_told() {
+    let location = format!("location: https://elsewhere.example/{}?token=hush\r\n", "x".repeat(3_000));
+    let outside = Outside::start(Mood::Says(302, Box::leak(location.into_boxed_str()), "")).await;
+    let app = App::with(outside.settings()).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    let failed = until_state(&applicant, &request, "failed").await;
+    let error = failed["last_error"].as_str().unwrap();
+    assert!(error.contains("a redirect to https://elsewhere.example, which"), "{error}");
+    assert!(!error.contains("xxx") && !error.contains("hush"), "{error}");
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_cannot_be_made_is_not_tried_again() {
+    let outside = Outside::start(Mood::Good).await;
+    let mut settings = outside.settings();
+    settings.processing.connector_token = ringi::config::Secret::new("erp-token\n".to_owned());
+    let app = App::with(settings).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    let failed = until_state(&applicant, &request, "failed").await;
+    assert!(failed["last_error"].as_str().unwrap().starts_with("the call can't be made"), "{failed}");
+    assert_eq!((&failed["attempts"], outside.calls().len()), (&json!(1), 0));
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_cancels_has_the_lease_before_the_job() {
+    let app = App::answering(connected_to("http://127.0.0.1:9/")).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    let (queue, id) = (queue(&app), RequestId(id_of(&request)));
+    let organization = OrganizationId(app.organization);
+    let claiming = app
+        .hold(
+            "INSERT INTO job_lease SELECT organization_id, 'job', request_id::text, gen_random_uuid(), nextval('lease_fence'),
+               'x', 0, clock_timestamp(), clock_timestamp() FROM job",
+        )
+        .await;
+    let cancelling = tokio::spawn({
+        let (admin, cancel) = (app.admin.clone(), format!("{}/cancel", path(&request)));
+        async move { admin.post(&cancel, json!({})).await }
+    });
+    app.until_waiting(1).await;
+    let at = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO job_lease%'";
+    assert_eq!(app.count(at).await, 1, "it waits for the lease that appears, with no lock on the job");
+    // And while it has the job, no lease appears.
+    let holding = app.hold("SELECT FROM job FOR UPDATE").await;
+    claiming.release().await;
+    until("it waits for the job", async || {
+        app.count("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM job%'")
+            .await
+            == 1
+    })
+    .await;
+    let claim = tokio::spawn(async move { queue.claim(organization, &[id], "late", PATIENCE).await.unwrap() });
+    app.until_waiting(2).await;
+    holding.release().await;
+    assert_eq!(cancelling.await.unwrap().expect_status(200).body["state"], "failed");
+    let late = claim.await.unwrap();
+    assert!(late.iter().all(|claimed| claimed.work.is_none()), "{late:?}");
+    assert_eq!(standing(&applicant, &request).await["attempts"], 0);
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_that_somebody_has_locked_is_passed_over() {
+    let app = App::answering(connected_to("http://127.0.0.1:9/")).await;
+    let (_, stuck) = approved(&app, "A printer").await;
+    let (_, free) = approved(&app, "A chair").await;
+    let (queue, organization) = (queue(&app), OrganizationId(app.organization));
+    let ids = [&stuck, &free].map(|request| RequestId(id_of(request)));
+    assert_eq!(queue.claim(organization, &ids, "frozen", PATIENCE).await.unwrap().len(), 2);
+    let saving = app.hold(&format!("SELECT FROM job_lease WHERE target_id = '{}' FOR UPDATE", ids[0])).await;
+    // No silence is too short. It would wait for longer than the test, if it waited.
+    let taken = queue.claim(organization, &ids, "next", Duration::ZERO).await.unwrap();
+    assert_eq!(taken.iter().map(|claimed| claimed.target.id.clone()).collect::<Vec<_>>(), [ids[1].to_string()]);
+    saving.release().await;
+    assert_eq!(queue.claim(organization, &ids[..1], "next", Duration::ZERO).await.unwrap().len(), 1);
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_jobs_that_wait_say_when_to_look_again() {
+    let app = App::answering(connected_to("http://127.0.0.1:9/")).await;
+    let (_, request) = approved(&app, "A printer").await;
+    let (queue, id, hour) = (queue(&app), RequestId(id_of(&request)), Duration::from_hours(1));
+    let soon = queue.next_due(hour).await.unwrap().expect("it waits");
+    assert!(soon < Duration::from_secs(1), "it is due by now, whoever looked before: {soon:?}");
+    app.execute("UPDATE job SET next_try_at = clock_timestamp() + interval '2 hours'").await;
+    let later = queue.next_due(hour).await.unwrap().expect("it waits");
+    assert!(later > hour, "{later:?}");
+    app.execute("UPDATE job SET next_try_at = clock_timestamp()").await;
+    assert_eq!(queue.claim(OrganizationId(app.organization), &[id], "x", hour).await.unwrap().len(), 1);
+    let expiry = queue.next_due(hour).await.unwrap().expect("its holder may go silent");
+    assert!(expiry > hour / 2 && expiry <= hour + Duration::from_secs(1), "{expiry:?}");
+    assert_eq!(queue.drop_stray(Duration::ZERO).await.unwrap(), 0, "a job that waits");
+    // Done by another, and whoever had its lease then has died.
+    app.execute("UPDATE job SET state = 'succeeded', next_try_at = NULL, ended_at = clock_timestamp()").await;
+    assert_eq!(queue.next_due(Duration::ZERO).await.unwrap(), None);
+    assert_eq!(queue.drop_stray(hour).await.unwrap(), 0, "its holder may be about to give it back");
+    assert_eq!(queue.drop_stray(Duration::ZERO).await.unwrap(), 1);
+    assert_eq!(app.count("SELECT count(*) FROM job_lease").await, 0);
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_whose_heart_has_stopped_takes_no_job() {
+    let outside = Outside::start(Mood::Good).await;
+    let app = App::answering(outside.settings()).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    let leases = ringi::app::leases(&app.pools, &app.settings).unwrap();
+    assert!(leases.stop(PATIENCE).await);
+    let processing = &app.settings.processing;
+    let gateway = Gateway::new(GatewaySettings {
+        url: processing.connector().unwrap().unwrap(),
+        token: String::new(),
+        connect_timeout: processing.connect_timeout,
+        timeout: processing.call_timeout,
+        answer_limit: processing.answer_limit_bytes,
+    });
+    let settings = WorkerSettings {
+        concurrency: 1,
+        sweep_interval: Duration::from_millis(20),
+        deadline: processing.job_deadline,
+        patience: processing.patience(),
+    };
+    let _worker = Worker::start(queue(&app), leases, gateway.unwrap(), settings, Arc::default());
+    // Long enough for many looks.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(standing(&applicant, &request).await["attempts"], 0);
+    app.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_newest_holder_locks_its_work_for_the_save() {
     let app = App::answering(connected_to("http://127.0.0.1:9/")).await;
     let (applicant, request) = approved(&app, "A printer").await;
-    let store = PgStore::new(app.pools.write.clone(), PATIENCE);
-    let queue = PgJobs::new(PgReads::new(app.pools.write.clone(), PATIENCE, PATIENCE), store);
+    let queue = queue(&app);
     let (organization, id) = (OrganizationId(app.organization), RequestId(id_of(&request)));
     let due = Due { organization_id: organization, request_id: id };
     let claim = async |holder: &str, timeout| queue.claim(organization, &[id], holder, timeout).await.unwrap();

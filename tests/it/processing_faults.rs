@@ -287,14 +287,19 @@ async fn a_stop_with_time_enough_lets_the_work_finish_under_its_heartbeat() {
 async fn a_stop_without_time_gives_the_work_back_at_once() {
     let (app, outside) = rig(Mood::Held).await;
     let (applicant, request) = approved(&app, "A printer").await;
-    let first = worker(&app, &outside, &[("RINGI__HTTP__SHUTDOWN_GRACE_MS", "300")]);
+    // The other one learns of it by a word alone.
+    let long = [("RINGI__PROCESSING__LEASE_TIMEOUT_MS", "60000"), ("RINGI__PROCESSING__SWEEP_INTERVAL_MS", "60000")];
+    let first = worker(&app, &outside, &[long[0], long[1], ("RINGI__HTTP__SHUTDOWN_GRACE_MS", "300")]);
     outside.until_asked(1).await;
-    let second = worker(&app, &outside, &[]);
+    let second = worker(&app, &outside, &long);
+    // It has looked, and sleeps.
+    let listening = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+    until("both listen", async || app.count(listening).await == 2).await;
     let asked = Instant::now();
     let said = first.stop();
     assert_eq!(said.code, 0, "{said:?}");
     outside.until_asked(2).await;
-    assert!(asked.elapsed() < TIMEOUT, "without waiting for the timeout: {:?}", asked.elapsed());
+    assert!(asked.elapsed() < Duration::from_secs(10), "without waiting for the timeout: {:?}", asked.elapsed());
     let now = standing(&applicant, &request).await;
     assert_eq!(now["attempts"], 2);
     assert!(outside.calls()[0].hung_up && outside.overlaps().is_empty());
@@ -303,6 +308,38 @@ async fn a_stop_without_time_gives_the_work_back_at_once() {
     assert_eq!(app.count("SELECT failures::bigint FROM job").await, 0, "a stop is nobody's fault");
     one_result(&app).await;
     drop(second);
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_begin_while_another_organizations_wait_for_a_lock() {
+    let (app, outside) = rig(Mood::Good).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    let other = uuid::Uuid::new_v4();
+    app.create_organization(other, app.admin.id).await;
+    app.execute(&format!(
+        "INSERT INTO organization_member
+         SELECT '{other}', user_id, display_name, is_active, can_approve, is_admin, version, created_at, updated_at
+         FROM organization_member ON CONFLICT DO NOTHING;
+         INSERT INTO approval_request
+         SELECT '{other}', gen_random_uuid(), applicant_id, title, description, amount, currency, status, version,
+                content_version, content_hash, decision_reason, created_at, updated_at, submitted_at, decided_at,
+                last_action, last_actor_id, last_actor_name, chain_hash
+         FROM approval_request;
+         INSERT INTO job (organization_id, request_id, state, next_try_at, started_at)
+         SELECT organization_id, id, 'waiting', clock_timestamp(), clock_timestamp() FROM approval_request
+         WHERE organization_id = '{other}'"
+    ))
+    .await;
+    let locked = app.hold(&format!("SELECT FROM job WHERE request_id = '{}' FOR UPDATE", id_of(&request))).await;
+    let limits = [("RINGI__DATABASE__LOCK_TIMEOUT_MS", "60000"), ("RINGI__DATABASE__STATEMENT_TIMEOUT_MS", "90000")];
+    let process = worker(&app, &outside, &limits);
+    app.until_waiting(1).await;
+    outside.until_asked(1).await;
+    assert_eq!(outside.calls()[0].body["organization_id"], other.to_string());
+    locked.release().await;
+    until_state(&applicant, &request, "succeeded").await;
+    drop(process);
     app.stop().await;
 }
 

@@ -273,7 +273,14 @@ const ACROSS: &[(&str, &str)] = &[
         "SELECT p.organization_id, p.period FROM billing_period p",
         "a server looks for closings that were interrupted; each is gone on with within its organization",
     ),
-    ("SELECT min(next_try_at) FROM job", "the sweeper asks when to look again; no row leaves the database"),
+    (
+        "SELECT extract(epoch FROM least( (SELECT j.next_try_at FROM job j",
+        "the sweeper asks when to look again; no row leaves the database",
+    ),
+    (
+        "DELETE FROM job_lease l USING stray s",
+        "leases that nobody keeps and nobody will take; no row leaves the database",
+    ),
     ("count(*) FILTER (WHERE j.state = 'failed')", "the figures of an operator; no row leaves the database"),
 ];
 
