@@ -524,7 +524,8 @@ impl Service {
                 work.finish(deadline).await;
             }
         };
-        tokio::join!(answering, working);
+        // Boxed, since each of them would be part of every future that stops a service.
+        tokio::join!(Box::pin(answering), Box::pin(working));
         if let Some(work) = work {
             work.hush().await;
         }

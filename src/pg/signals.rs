@@ -27,12 +27,12 @@ const LAST: Duration = Duration::from_secs(1);
 pub struct Signals {
     local: Arc<Notify>,
     others: Arc<Others>,
-    options: PgConnectOptions,
 }
 
 /// What the other processes are to be told.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Others {
+    options: PgConnectOptions,
     news: Notify,
     /// How often there was something to say.
     wakes: AtomicU64,
@@ -51,9 +51,11 @@ impl Signals {
     #[must_use]
     pub fn start(options: &PgConnectOptions, listening: bool) -> (Self, JoinSet<()>) {
         let options = options.clone().application_name("ringi signals");
-        let signals = Self { local: Arc::default(), others: Arc::default(), options: options.clone() };
+        let others =
+            Others { options: options.clone(), news: Notify::new(), wakes: AtomicU64::new(0), told: AtomicU64::new(0) };
+        let signals = Self { local: Arc::default(), others: Arc::new(others) };
         let mut tasks = JoinSet::new();
-        tasks.spawn(notify(options.clone(), Arc::clone(&signals.others)));
+        tasks.spawn(notify(Arc::clone(&signals.others)));
         if listening {
             tasks.spawn(listen(options, Arc::clone(&signals.local)));
         }
@@ -74,7 +76,7 @@ impl Signals {
         if self.others.told.load(Ordering::SeqCst) == self.others.wakes() {
             return;
         }
-        if let Err(error) = within(LAST, tell(&self.options, None)).await {
+        if let Err(error) = within(LAST, tell(&self.others.options, None)).await {
             tracing::debug!(%error, "workers of other processes were not notified: they look by themselves");
         }
     }
@@ -86,12 +88,12 @@ impl Signals {
     }
 }
 
-async fn notify(options: PgConnectOptions, others: Arc<Others>) {
+async fn notify(others: Arc<Others>) {
     let mut connection: Option<PgConnection> = None;
     loop {
         others.news.notified().await;
         let wakes = others.wakes();
-        match within(LIMIT, tell(&options, connection.take())).await {
+        match within(LIMIT, tell(&others.options, connection.take())).await {
             Ok(open) => {
                 connection = Some(open);
                 others.told.store(wakes, Ordering::SeqCst);

@@ -73,7 +73,11 @@ impl Statement {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(".sqlx");
         let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().path()).collect();
         paths.sort();
-        let big = |sql: &str| BIG.iter().chain(&["visible_request"]).any(|table| sql.contains(table));
+        // Whole words: `job` is no part of `job_lease`.
+        let big = |sql: &str| {
+            let mut words = sql.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            words.any(|word| BIG.contains(&word) || word == "visible_request")
+        };
         let read = |path| serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap();
         let statements = paths.into_iter().map(read).map(|json| Self {
             sql: json["query"].as_str().unwrap().to_owned(),
@@ -110,6 +114,7 @@ impl Statement {
             ("subject_id", "text") | (_, "uuid") => REQUEST.to_owned(),
             (_, "text") if self.sql.contains(&format!("ILIKE ${n}")) => "'%words 12%'".to_owned(),
             (_, "text" | "name") => "'x'".to_owned(),
+            (_, "date") => "'2026-01-01'".to_owned(),
             (_, "timestamptz") => "'2026-01-01 01:00Z'".to_owned(),
             (_, "bytea") => "decode(repeat('00', 32), 'hex')".to_owned(),
             (_, "jsonb") => "'{}'".to_owned(),
