@@ -27,7 +27,7 @@ BEGIN
     END IF;
     UPDATE charge c SET period = target, late_of = coalesce(c.late_of, month), version = c.version + 1
     WHERE c.organization_id = organization AND c.id = exclude_charge.charge_id;
-    UPDATE billing_period p SET generation = p.generation + 1
+    UPDATE billing_period p SET generation = p.generation + 1, total = greatest(p.total - 1, 0)
     WHERE p.organization_id = organization AND p.period = month;
     RETURN target;
 END $$;

@@ -120,14 +120,14 @@ async fn close_all(
             if stop.is_cancelled() {
                 return Ok(Outcome::NotDone);
             }
-            let Some(period) = closer.last_month(organization).await? else { continue };
-            let outcome = match close(closer, organization, period, as_json).await {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    warn(&format!("{organization}, {period}: {error}"));
-                    Outcome::NotDone
-                }
+            let done = async {
+                let Some(period) = closer.last_month(organization).await? else { return Ok(Outcome::Closed) };
+                close(closer, organization, period, as_json).await
             };
+            let outcome = done.await.unwrap_or_else(|error: AppError| {
+                warn(&format!("{organization}: {error}"));
+                Outcome::NotDone
+            });
             worst = worst.max(outcome);
         }
     }

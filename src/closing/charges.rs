@@ -294,7 +294,7 @@ async fn correct_in<S: ChargeSession>(
     }
     let organization = member.organization_id;
     let Some(FoundCharge { charge, month, placement }) =
-        session.lock_charge(organization, id, content.occurred_at).await?
+        session.lock_charge(organization, id, content.placed_at()).await?
     else {
         return Err(ClosingRefusal::NotFound.into());
     };

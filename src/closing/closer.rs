@@ -11,7 +11,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::{ChargeId, OrganizationId};
 use crate::domain::lease::{Target, TargetKind};
 use crate::domain::period::Period;
-use crate::lease::{Acquired, Lease, LeaseStore, Leases};
+use crate::lease::{Acquired, Hold, Lease, LeaseStore, Leases};
 use crate::transaction::admission::Admission;
 use crate::transaction::idempotency::{Answer, Kept, Reply};
 use crate::transaction::{Call, End, StoreError, UseCaseError, Viewer, retrying, settle};
@@ -131,22 +131,38 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         let lease = if view.state == ClosingState::Closed { None } else { self.acquire(organization, period).await? };
         // Who is at it may have begun since.
         let view = if lease.is_none() { self.look(call.viewer, period).await? } else { view };
-        let work = retrying(|| async {
-            let mut session = RunStore::open_end(&self.store).await?;
-            let work = self.start_in(&mut session, call, &view, lease.as_ref(), render).await;
-            settle(session, work).await
-        });
-        match (work.await, lease) {
-            (Ok((reply, Some(actor))), Some(lease)) => {
+        match (self.try_start(call, &view, lease.as_ref(), render).await, lease) {
+            (Ok((reply, Started::Begun(actor))), Some(lease)) => {
                 Ok((reply, Some(Begun { lease, organization_id: organization, period, actor })))
             }
             (done, lease) => {
                 if let Some(lease) = lease {
                     self.give_back(lease).await;
                 }
-                done.map(|(reply, _)| (reply, None))
+                let (reply, started) = done?;
+                if !matches!(started, Started::Lost) {
+                    return Ok((reply, None));
+                }
+                // Whoever has taken over is told of.
+                let view = self.look(call.viewer, period).await?;
+                self.try_start(call, &view, None, render).await.map(|(reply, _)| (reply, None))
             }
         }
+    }
+
+    async fn try_start(
+        &self,
+        call: &Call,
+        view: &ClosingView,
+        lease: Option<&Lease>,
+        render: &impl RenderStart,
+    ) -> Result<(Reply, Started), ClosingError> {
+        retrying(|| async {
+            let mut session = RunStore::open_end(&self.store).await?;
+            let work = self.start_in(&mut session, call, view, lease, render).await;
+            settle(session, work).await
+        })
+        .await
     }
 
     async fn start_in(
@@ -156,30 +172,35 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         view: &ClosingView,
         lease: Option<&Lease>,
         render: &impl RenderStart,
-    ) -> Result<End<(Reply, Option<Actor>)>, ClosingError> {
+    ) -> Result<End<(Reply, Started)>, ClosingError> {
         let (member, answered) = begin(session, call).await?;
         if let Some(answer) = answered {
-            return Ok(End::Rollback((Reply::replay(answer), None)));
+            return Ok(End::Rollback((Reply::replay(answer), Started::Told)));
         }
         let mut view = view.clone();
-        let mut begun = None;
+        let mut started = Started::Told;
         if let Some(lease) = lease {
             let actor = Actor::member(&member);
-            if begin_month(session, member.organization_id, view.period, &actor, &mut view).await? {
-                view.state = ClosingState::Running;
-                view.holder = Some(self.leases.holder().to_owned());
-                view.heartbeat_at = Some(lease.acquired_at());
-                view.finished_at = None;
-                begun = Some(actor);
+            match begin_month(session, lease, view.period, &actor, &mut view).await? {
+                Beginning::Begun => {
+                    view.state = ClosingState::Running;
+                    view.holder = Some(self.leases.holder().to_owned());
+                    view.heartbeat_at = Some(lease.acquired_at());
+                    view.finished_at = None;
+                    started = Started::Begun(actor);
+                }
+                Beginning::Closed => {}
+                Beginning::Lost => return Ok(End::Rollback((Reply::first(render(&view, false)), Started::Lost))),
             }
         }
-        let answer = render(&view, begun.is_some());
+        let has_begun = matches!(started, Started::Begun(_));
+        let answer = render(&view, has_begun);
         match Kept::of(call.key.as_ref(), &answer) {
             Some(kept) => crate::transaction::Session::keep_answer(session, kept).await?,
-            None if begun.is_none() => return Ok(End::Rollback((Reply::first(answer), None))),
+            None if !has_begun => return Ok(End::Rollback((Reply::first(answer), started))),
             None => {}
         }
-        Ok(End::Commit((Reply::first(answer), begun)))
+        Ok(End::Commit((Reply::first(answer), started)))
     }
 
     /// Asks for a month to be closed from the command line.
@@ -197,16 +218,20 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         let Some(lease) = self.acquire(organization, period).await? else { return Ok(Asked::Busy) };
         let begun = retrying::<_, ClosingRefusal, _, _>(|| async {
             let mut session = RunStore::open_end(&self.store).await?;
-            let work = begin_month(&mut session, organization, period, &actor, &mut view.clone()).await;
-            let work = work.map(End::Commit).map_err(UseCaseError::from);
-            settle(session, work).await
+            let work = begin_month(&mut session, &lease, period, &actor, &mut view.clone()).await;
+            let work = work.map(|begun| match begun {
+                Beginning::Lost => End::Rollback(begun),
+                _ => End::Commit(begun),
+            });
+            settle(session, work.map_err(UseCaseError::from)).await
         });
         match begun.await {
-            Ok(true) => Ok(Asked::Begun(Begun { lease, organization_id: organization, period, actor })),
+            Ok(Beginning::Begun) => Ok(Asked::Begun(Begun { lease, organization_id: organization, period, actor })),
             done => {
                 self.give_back(lease).await;
                 match done {
                     Err(UseCaseError::Store(error)) => Err(error),
+                    Ok(Beginning::Lost) => Ok(Asked::Busy),
                     _ => Ok(Asked::Closed),
                 }
             }
@@ -260,13 +285,27 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
             if self.stop.is_cancelled() {
                 break;
             }
-            if let Asked::Begun(begun) = self.ask(organization_id, period, Actor::process()).await? {
-                tracing::info!(%organization_id, %period, "closing: going on with an interrupted run");
-                self.run(begun, watch::Sender::new(Progress::default())).await?;
-                resumed += 1;
+            match self.resume_one(organization_id, period).await {
+                Ok(done) => resumed += usize::from(done),
+                // Of this month only: the others are gone on with.
+                Err(error) => {
+                    tracing::warn!(%organization_id, %period, %error, "closing: an interrupted run could not be gone on with");
+                }
             }
         }
         Ok(resumed)
+    }
+
+    async fn resume_one(&self, organization: OrganizationId, period: Period) -> Result<bool, StoreError> {
+        // Since it was found, somebody may have gone on with it, to its end or to rows that are blocked.
+        let view = self.view(organization, period).await?;
+        if !view.is_some_and(|view| view.state == ClosingState::Running && view.holder.is_none()) {
+            return Ok(false);
+        }
+        let Asked::Begun(begun) = self.ask(organization, period, Actor::process()).await? else { return Ok(false) };
+        tracing::info!(organization_id = %organization, %period, "closing: going on with an interrupted run");
+        self.run(begun, watch::Sender::new(Progress::default())).await?;
+        Ok(true)
     }
 
     /// Moves a blocked charge into the next open month, with a reason. For administrators.
@@ -306,18 +345,44 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
     }
 }
 
-/// Makes sure that the month is closing and that no earlier end stands there. False: it is closed.
+/// What came of a start.
+enum Started {
+    /// A run is to be done, for this actor.
+    Begun(Actor),
+    /// The answer says how it stands.
+    Told,
+    /// Somebody took the lease over.
+    Lost,
+}
+
+/// What came of beginning a month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beginning {
+    /// It is closing, and this process's to do.
+    Begun,
+    /// It is closed.
+    Closed,
+    /// The lease is somebody else's, and nothing may be written.
+    Lost,
+}
+
+/// Makes sure that the month is closing and that no earlier end stands there.
 async fn begin_month<S: RunSession>(
     session: &mut S,
-    organization: OrganizationId,
+    lease: &Lease,
     period: Period,
     actor: &Actor,
     view: &mut ClosingView,
-) -> Result<bool, StoreError> {
+) -> Result<Beginning, StoreError> {
+    let organization = lease.ticket().target.organization_id;
     let (begun, row) = session.begin_period(organization, period).await?;
     if row.is_closed {
         view.state = ClosingState::Closed;
-        return Ok(false);
+        return Ok(Beginning::Closed);
+    }
+    // After the month's row, as at a run's end; and who waited for the fence may have been taken for dead.
+    if session.hold_lease(lease.ticket(), Hold::Shared).await?.is_none() {
+        return Ok(Beginning::Lost);
     }
     if row.is_blocked {
         session.mark_blocked(organization, period, None).await?;
@@ -328,7 +393,7 @@ async fn begin_month<S: RunSession>(
         let entry = actor.entry(organization, period, "start", json!({}), head);
         session.append_closing(&entry, entry.hash(head.hash), Some(&Event::of_closing(&entry)), None).await?;
     }
-    Ok(true)
+    Ok(Beginning::Begun)
 }
 
 async fn exclude_in<S: RunSession>(

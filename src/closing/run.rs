@@ -460,7 +460,12 @@ impl<S: RunStore> Run<'_, S> {
         let head = session.lock_closing_head(organization, &period.to_string()).await?;
         match last {
             Last::Close(sums) => session.close_period(organization, period, sums, head.at).await?,
-            Last::Block(_) => session.mark_blocked(organization, period, Some(head.at)).await?,
+            Last::Block(blocked) => {
+                // What is neither confirmed nor blocked was moved out meanwhile.
+                let now = self.so_far();
+                let figures = Progress { total: now.confirmed + blocked, ..now };
+                session.mark_blocked(organization, period, Some((head.at, figures))).await?;
+            }
         }
         let entry = self.actor.entry(organization, period, last.action(), last.detail(), head);
         session.append_closing(&entry, entry.hash(head.hash), Some(&Event::of_closing(&entry)), None).await?;

@@ -208,7 +208,7 @@ pub trait RunSession: ChargeSession + LeaseSession {
         at: Instant,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Notes that a run ended with blocked rows (`Some`), or that a new one has begun.
+    /// Notes that a run ended with blocked rows (`Some`: when, and with which figures), or that a new one has begun.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -216,7 +216,7 @@ pub trait RunSession: ChargeSession + LeaseSession {
         &mut self,
         organization: OrganizationId,
         period: Period,
-        at: Option<Instant>,
+        end: Option<(Instant, Progress)>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Takes the fences up to the next open month, the month's row, and a charge, and moves that into the open month if

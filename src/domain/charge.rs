@@ -7,13 +7,19 @@ use super::member::Member;
 use super::period::Period;
 use super::request::{check_reason, names};
 use super::text::{self, Violation};
-use chrono::Duration;
+use chrono::{DateTime, Duration};
 use validator::Validate;
 
 /// The longest description of a charge, in Unicode scalar values.
 pub const CHARGE_DESCRIPTION_MAX: u64 = 1_000;
 /// How many charges one import has at most.
 pub const IMPORT_MAX: usize = 1_000;
+
+/// The first and the last moment of a charge: whatever the time zone, their months are from 1970-01 to 2199-12.
+fn occurrences() -> (Instant, Instant) {
+    // Days from the epoch to 2199-12-30.
+    (DateTime::UNIX_EPOCH + Duration::days(1), DateTime::UNIX_EPOCH + Duration::days(84_004))
+}
 
 /// What of a charge can be corrected.
 #[derive(Clone, Debug, PartialEq, Eq, Validate)]
@@ -46,10 +52,20 @@ impl ChargeContent {
         if self.amount < 0 && !is_reversal {
             found.push(Violation::new("amount", "range", "must be 0 or more, unless the charge reverses another one"));
         }
-        if self.occurred_at > now + Duration::days(1) {
+        if self.occurred_at != self.placed_at() {
+            found.push(Violation::new("occurred_at", "range", "must be a time from 1970-01-02 to 2199-12-29, in UTC"));
+        } else if self.occurred_at > now + Duration::days(1) {
             found.push(Violation::new("occurred_at", "range", "must be at most a day in the future"));
         }
         if found.is_empty() { Ok(()) } else { Err(found) }
+    }
+
+    /// The moment to look for a month at: its own, or the nearest one that has a month in every time zone, since the
+    /// locks are taken before the content is judged.
+    #[must_use]
+    pub fn placed_at(&self) -> Instant {
+        let (first, last) = occurrences();
+        self.occurred_at.clamp(first, last)
     }
 }
 
@@ -62,7 +78,7 @@ names! {
         ChargeConflict = "charge_conflict",
         /// Not an active ISO 4217 code.
         CurrencyUnknown = "currency_unknown",
-        /// Not a time from 1970 to 2199, or more than a day in the future.
+        /// Not a time from 1970-01-02 to 2199-12-29, or more than a day in the future.
         DateInvalid = "date_invalid",
         /// Too long, or with control characters.
         DescriptionInvalid = "description_invalid",

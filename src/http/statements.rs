@@ -37,6 +37,9 @@ pub(super) async fn get(request: HttpRequest, state: Data<State>) -> Response {
         if query.get("limit").or(query.get("cursor")).is_some() {
             return Err(invalid("A stream is the whole month: leave `limit` and `cursor` out."));
         }
+        // Also where nobody reads a row: HEAD tells what GET would.
+        let statement = closings.clone();
+        state.look(viewer, async move { statement.statement(viewer, period).await }).await?;
         let name = format!("ringi-statement-{}-{period}", viewer.organization_id);
         let rows = Rows { closings, runner: state.runner.clone(), viewer, period, after: None, format };
         return streaming::start(&request, &state, viewer.organization_id, format, &name, rows).await;

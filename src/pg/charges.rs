@@ -314,7 +314,9 @@ impl ChargeSession for PgSession {
                      DELETE FROM blocked_charge b USING changed
                      WHERE $10 AND b.organization_id = $1 AND b.charge_id = changed.id
                    ), generation AS (
-                     UPDATE billing_period p SET generation = p.generation + 1
+                     UPDATE billing_period p
+                     SET generation = p.generation + 1,
+                         total = CASE WHEN $8 = $11 THEN p.total ELSE greatest(p.total - 1, 0) END
                      FROM changed
                      WHERE $10 AND p.organization_id = $1 AND p.period = $11
                    )

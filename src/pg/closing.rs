@@ -372,16 +372,19 @@ impl RunSession for PgSession {
         &mut self,
         organization: OrganizationId,
         period: Period,
-        at: Option<Instant>,
+        end: Option<(Instant, Progress)>,
     ) -> Result<(), StoreError> {
         let done = within(
             self.answer_limit,
             query!(
-                "UPDATE billing_period SET blocked_at = $3, rows_per_second = 0
+                "UPDATE billing_period SET blocked_at = $3, rows_per_second = 0,
+                        total = coalesce($4, total), confirmed = coalesce($5, confirmed)
                  WHERE organization_id = $1 AND period = $2 AND status = 'closing'",
                 organization.0,
                 period.first_day(),
-                at,
+                end.map(|(at, _)| at),
+                end.map(|(_, figures)| figures.total),
+                end.map(|(_, figures)| figures.confirmed),
             )
             .execute(self.connection()?),
         )

@@ -97,7 +97,8 @@ impl RunReads for PgReads {
     }
 
     async fn interrupted(&self, timeout: Duration, limit: i64) -> Result<Vec<(OrganizationId, Period)>, StoreError> {
-        // Across organizations: what was interrupted is looked for by the process, not by a person.
+        // Across organizations: what was interrupted is looked for by the process, not by a person. In any order, so that
+        // months that can't be gone on with keep no others from it.
         let rows = reading!(self, connection => query!(
             "SELECT p.organization_id, p.period FROM billing_period p
              WHERE p.status = 'closing' AND p.blocked_at IS NULL
@@ -106,7 +107,7 @@ impl RunReads for PgReads {
                                  AND l.target_id = to_char(p.period, 'YYYY-MM')
                                  AND greatest(l.updated_at, pg_postmaster_start_time())
                                      >= clock_timestamp() - make_interval(secs => $1::float8))
-             ORDER BY p.started_at
+             ORDER BY random()
              LIMIT $2",
             timeout.as_secs_f64(),
             limit,

@@ -294,6 +294,26 @@ async fn a_charge_belongs_to_the_month_of_the_organizations_clocks() {
     app.stop().await;
 }
 
+/// A moment within the years that there are, whose month by the organization's clocks is not: a fault of its row.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_moment_without_a_month_in_the_time_zone_is_a_fault_of_its_row() {
+    let app = App::start().await;
+    for (zone, moment) in [("America/New_York", "1970-01-01T00:00:00Z"), ("Pacific/Kiritimati", "2199-12-31T23:00:00Z")]
+    {
+        let organization = Uuid::new_v4();
+        app.create_organization(organization, app.admin.id).await;
+        app.execute(&format!("UPDATE organization SET time_zone = '{zone}' WHERE id = '{organization}'")).await;
+        let admin = app.admin.in_organization(organization);
+        let id = Uuid::new_v4();
+        let rows = [charge(id, "2024-10-15T03:00:00Z", 1), charge(Uuid::new_v4(), moment, 2)];
+        let answer = admin.post("charges", json!(rows)).await.expect_status(207);
+        assert_eq!(results(&answer), ["created", "refused date_invalid"], "{zone}");
+        let told = correct(&admin, id, json!({"occurred_at": moment})).await.expect_problem(422, "validation_failed");
+        assert_eq!(told.body["errors"][0]["pointer"], "/occurred_at", "{zone}");
+    }
+    app.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_charge_of_an_open_month_is_corrected_as_a_whole_by_who_saw_it() {
     let app = App::start().await;

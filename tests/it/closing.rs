@@ -224,6 +224,13 @@ async fn a_closed_month_as_a_stream_is_its_pages() {
     assert_eq!(text("2"), odd[1].0);
     assert!(rows.iter().any(|row| row[2] == "-500"), "an amount is a number, also below zero");
     get("text/html").await.expect_problem(406, "not_acceptable");
+    // HEAD tells what GET would: rights and existence are judged though nobody reads a row.
+    let head = async |person: &Person, month: &str| {
+        let request = person.request(Method::HEAD, &format!("statements/{month}")).header("Accept", "text/csv");
+        Answer::of(request).await.status.as_u16()
+    };
+    assert_eq!([head(admin, "2024-10").await, head(admin, "2024-11").await], [200, 404]);
+    assert_eq!(head(&app.outsider(), "2024-10").await, 403);
     let request = admin.request(Method::GET, "statements/2024-10?limit=3").header("Accept", "text/csv");
     Answer::of(request).await.expect_problem(400, "invalid_query");
     app.stop().await;
@@ -505,6 +512,8 @@ async fn a_blocked_row_can_be_moved_into_the_next_month_with_a_reason() {
         (&moved["period"], &moved["late_of"], &moved["version"]),
         (&json!("2024-11"), &json!("2024-10"), &json!(2))
     );
+    let now = look(admin, "2024-10").await;
+    assert_eq!((&now["total"], &now["confirmed"]), (&json!(10), &json!(10)), "it counts for its new month only");
     assert_eq!(close(admin, "2024-10").await["confirmed"], 10);
     let rows = admin.read("history?kind=closing&action=exclude").await.body["items"].as_array().unwrap().clone();
     assert_eq!((rows.len(), &rows[0]["reason"]), (1, &json!("What it takes back is of November.")));
