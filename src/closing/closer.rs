@@ -16,11 +16,16 @@ use crate::transaction::admission::Admission;
 use crate::transaction::idempotency::{Answer, Kept, Reply};
 use crate::transaction::{Call, End, StoreError, UseCaseError, Viewer, retrying, settle};
 use serde_json::json;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How many interrupted runs are looked for at once.
 const RESUMED_AT_ONCE: i64 = 16;
+/// For how long a start by a call is tried again while somebody holds a lock that it needs.
+const STARTED_WITHIN: Duration = Duration::from_secs(2);
+/// How long it waits between two tries, about.
+const START_PAUSE: Duration = Duration::from_millis(100);
 
 /// The use cases on closings: a store for the run, one for reads, and the leases of this process.
 #[derive(Clone, Debug)]
@@ -157,12 +162,37 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         lease: Option<&Lease>,
         render: &impl RenderStart,
     ) -> Result<(Reply, Started), ClosingError> {
-        retrying(|| async {
-            let mut session = RunStore::open_end(&self.store).await?;
-            let work = self.start_in(&mut session, call, view, lease, render).await;
-            settle(session, work).await
-        })
+        let begun = Instant::now();
+        self.insisting(
+            || begun.elapsed() < STARTED_WITHIN,
+            || async {
+                let mut session = self.store.open_start().await?;
+                let work = self.start_in(&mut session, call, view, lease, render).await;
+                settle(session, work).await
+            },
+        )
         .await
+    }
+
+    /// Tries a start again that met a held lock, for as long as `may_go_on`, with pauses in which those who wait behind it
+    /// go first.
+    async fn insisting<T, F>(
+        &self,
+        may_go_on: impl Fn() -> bool + Send + Sync,
+        attempt: impl Fn() -> F + Send + Sync,
+    ) -> Result<T, ClosingError>
+    where
+        F: Future<Output = Result<T, ClosingError>> + Send,
+    {
+        loop {
+            match retrying(&attempt).await {
+                Err(UseCaseError::Store(StoreError::LockTimeout)) if may_go_on() && !self.stop.is_cancelled() => {
+                    // Jittered, so that those who begin months together do not meet again.
+                    tokio::time::sleep(START_PAUSE.mul_f64(0.5 + fastrand::f64())).await;
+                }
+                done => return done,
+            }
+        }
     }
 
     async fn start_in(
@@ -216,15 +246,18 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
             return Ok(Asked::NotOver);
         }
         let Some(lease) = self.acquire(organization, period).await? else { return Ok(Asked::Busy) };
-        let begun = retrying::<_, ClosingRefusal, _, _>(|| async {
-            let mut session = RunStore::open_end(&self.store).await?;
-            let work = begin_month(&mut session, &lease, period, &actor, &mut view.clone()).await;
-            let work = work.map(|begun| match begun {
-                Beginning::Lost => End::Rollback(begun),
-                _ => End::Commit(begun),
-            });
-            settle(session, work.map_err(UseCaseError::from)).await
-        });
+        let begun = self.insisting(
+            || !lease.lost().is_cancelled(),
+            || async {
+                let mut session = self.store.open_start().await?;
+                let work = begin_month(&mut session, &lease, period, &actor, &mut view.clone()).await;
+                let work = work.map(|begun| match begun {
+                    Beginning::Lost => End::Rollback(begun),
+                    _ => End::Commit(begun),
+                });
+                settle(session, work.map_err(UseCaseError::from)).await
+            },
+        );
         match begun.await {
             Ok(Beginning::Begun) => Ok(Asked::Begun(Begun { lease, organization_id: organization, period, actor })),
             done => {

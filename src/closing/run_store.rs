@@ -24,6 +24,13 @@ pub trait RunStore: Clone + Send + Sync + 'static {
     /// [`StoreError::Unavailable`] when no connection is to be had in time.
     fn open_step(&self) -> impl Future<Output = Result<Self::Session, StoreError>> + Send;
 
+    /// Begins a transaction that starts a month. It waits for a lock only for a moment, since those who write charges
+    /// wait behind it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when no connection is to be had in time.
+    fn open_start(&self) -> impl Future<Output = Result<Self::Session, StoreError>> + Send;
+
     /// Begins a transaction that must last.
     ///
     /// # Errors

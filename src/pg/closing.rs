@@ -23,6 +23,10 @@ impl RunStore for PgStore {
         self.begin_with(STEP).await
     }
 
+    async fn open_start(&self) -> Result<PgSession, StoreError> {
+        self.begin_with(START).await
+    }
+
     async fn open_end(&self) -> Result<PgSession, StoreError> {
         self.begin().await
     }
@@ -33,6 +37,9 @@ impl RunStore for PgStore {
 /// old as its connection, and one for an empty month reads a whole table, or half of an index, for each row of a full one.
 const STEP: &str = "SET LOCAL synchronous_commit = off; SET LOCAL plan_cache_mode = force_custom_plan; \
                     SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
+
+/// Whoever writes into a month queues behind the one who begins to close it, and must not time out there.
+const START: &str = "SET LOCAL lock_timeout = 250";
 
 impl RunSession for PgSession {
     async fn begin_period(
