@@ -89,7 +89,10 @@ export const VIEWS: View[] = [
     await page.locator(".versions summary").click();
     await page.locator(".difference").waitFor();
   }),
-  view("approve", "ben", at("ben", "大阪出張費", "inbox"), (page) => page.keyboard.press("a")),
+  view("approve", "ben", at("ben", "大阪出張費", "inbox"), async (page) => {
+    await page.keyboard.press("a");
+    await dialog(page).waitFor();
+  }),
   view(
     "conflict",
     "chie",
@@ -121,7 +124,8 @@ export const VIEWS: View[] = [
         .getByRole("button", { name: say("act.reject") })
         .click();
       await dialog(page).getByText(say("conflict.look")).waitFor();
-      await dialog(page).locator("ins").first().waitFor();
+      // The comparison word by word.
+      await dialog(page).locator(".text-difference .written > ins").waitFor();
     },
   ),
   view("write", "aiko", "write", async (page, say) => {
@@ -156,5 +160,8 @@ export const VIEWS: View[] = [
     await page.getByRole("button", { name: say("verify.go") }).click();
     await page.locator(".notice.good").waitFor();
   }),
-  view("help", "ben", "inbox", (page) => page.keyboard.press("?")),
+  view("help", "ben", "inbox", async (page) => {
+    await page.keyboard.press("?");
+    await dialog(page).waitFor();
+  }),
 ];
