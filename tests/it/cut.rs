@@ -57,7 +57,7 @@ impl Rig {
     async fn end_approved_once(self) {
         assert_eq!(self.app.status(&self.pending).await, ("approved".to_owned(), 3));
         assert_eq!(self.decisions().await, 1);
-        self.app.check_invariants().await;
+        Box::pin(self.app.check_invariants()).await;
         self.app.stop().await;
     }
 }

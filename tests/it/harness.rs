@@ -345,7 +345,7 @@ impl App {
 
     pub async fn stop(mut self) {
         if let Some(service) = self.service.take() {
-            service.stop().await;
+            Box::pin(service.stop()).await;
         }
     }
 }
