@@ -26,6 +26,7 @@ mod charges;
 mod closing;
 mod closing_online;
 mod closing_process;
+mod closing_rows;
 mod contract;
 mod cut;
 mod database_walls;
