@@ -4,14 +4,14 @@ mod closings;
 mod work;
 
 pub use closings::{ClosingWork, charge_approvals};
-pub use work::{Role, Work};
+pub use work::{Role, Work, leases};
 
 use crate::config::{self, Database, Settings};
 use crate::http::{self, DemoPerson, DemoSignIn, Health, ProviderSettings, ServerSettings, SignIn, State};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::{Runner, stop_asked};
 use crate::pg::embedded::{self, EmbeddedConfig, EmbeddedPg, Left};
-use crate::pg::{self, PgIdentities, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, Signals, migrate};
+use crate::pg::{self, PgIdentities, PgLeases, PgReads, PgStore, PoolSettings, Signals, migrate};
 use crate::tokens::{FetchSettings, Times, Tokens};
 use crate::transaction::admission::Admission;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -243,36 +243,6 @@ impl UseCases {
     }
 }
 
-/// Starts the heartbeat of this process's slow work, on a thread and a connection of its own. Whoever starts it stops it,
-/// as the last thing before the pools are closed.
-///
-/// # Errors
-/// When the operating system gives no thread.
-pub fn leases(pools: &Pools, settings: &Settings) -> Result<Leases, AppError> {
-    let database = &settings.database;
-    let timing = settings.processing.timing();
-    if timing.timeout < timing.recommended_timeout() {
-        tracing::warn!(
-            lease_timeout_ms = timing.timeout.as_millis(),
-            heartbeat_interval_ms = timing.interval.as_millis(),
-            "processing.lease_timeout_ms is shorter than four times processing.heartbeat_interval_ms: one slow heartbeat \
-             may lose the work"
-        );
-    }
-    let limit = PoolSettings::from(database).answer_limit();
-    let store = PgLeases::new(PgReads::new(pools.write.clone(), database.acquire_timeout, limit));
-    let pulse = PgPulse::new(pools.write.options().clone(), timing.interval);
-    Leases::start(store, pulse, timing, &holder()).map_err(|error| AppError::Io("heartbeat".to_owned(), error))
-}
-
-/// What people read of this process as the holder of work: host, process, and a number that tells it from one that had
-/// the same id before.
-fn holder() -> String {
-    let host = rustix::system::uname();
-    let host: String = host.nodename().to_string_lossy().chars().take(100).collect();
-    format!("{host}/{}/{:06x}", std::process::id(), fastrand::u32(..0x0100_0000))
-}
-
 /// The check of tokens that the settings ask for.
 ///
 /// # Errors
@@ -368,9 +338,9 @@ async fn serve_on(
         let use_cases = UseCases::new(&pools, &settings.database);
         crate::demo::load(&PgStore::new(pools.write.clone(), settings.database.acquire_timeout), &use_cases).await?;
     }
-    let work = Work::start(&pools, settings, options.role)?;
-    let use_cases = work.use_cases(&pools, settings);
-    let service = Service::start_as(options, pools, use_cases, settings, tokens, metrics, listener)?.working(work);
+    let work = Work::start(pools, settings, options.role)?;
+    let use_cases = work.use_cases(settings);
+    let service = Service::start(work, options.demo, use_cases, settings, tokens, metrics, listener)?;
     let embedded_watch = async {
         match &db.embedded {
             Some(embedded) => keep_running(embedded).await,
@@ -402,46 +372,32 @@ pub struct Service {
     gauges: tokio::task::JoinHandle<()>,
     /// The fetching of providers' keys, which ends when this is dropped.
     fetching: tokio::task::JoinSet<()>,
-    work: Option<Work>,
+    work: Work,
     grace: Duration,
     drain: Duration,
 }
 
 impl Service {
-    /// Begins to serve everything on `listener`. Use cases run on the runtime that this is called on.
+    /// Begins to serve on `listener`: everything, or only health and metrics where the role of `work` answers no calls.
+    /// Use cases run on the runtime that this is called on. With `demo`, people may choose who they are.
     ///
     /// # Errors
     /// When the listener can't be used.
     pub fn start(
-        pools: Pools,
+        work: Work,
+        demo: bool,
         use_cases: UseCases,
         settings: &Settings,
         tokens: Tokens,
         metrics: PrometheusHandle,
         listener: TcpListener,
     ) -> Result<Self, AppError> {
-        Self::start_as(ServeOptions::default(), pools, use_cases, settings, tokens, metrics, listener)
-    }
-
-    /// The same, serving only health and metrics where the role answers no calls, and letting people choose who they are
-    /// where the demo was asked for.
-    ///
-    /// # Errors
-    /// When the listener can't be used.
-    pub fn start_as(
-        options: ServeOptions,
-        pools: Pools,
-        use_cases: UseCases,
-        settings: &Settings,
-        tokens: Tokens,
-        metrics: PrometheusHandle,
-        listener: TcpListener,
-    ) -> Result<Self, AppError> {
+        let pools = work.pools().clone();
         let runner = Runner::new(tokio::runtime::Handle::current());
         let fetching = tokens.keep_keys_fresh();
         let health = Health::new(pools.clone());
-        let closing = ClosingWork::start(&pools, settings, &use_cases.admission)?;
-        if options.role.works() {
+        let closing = ClosingWork::start(&pools, work.leases(), settings, &use_cases.admission);
+        if work.role().works() {
             closing.resume_interrupted(&runner, settings.closing.resume_interval);
         }
         let state = State {
@@ -449,7 +405,7 @@ impl Service {
             members: use_cases.members,
             identities: use_cases.identities,
             tokens,
-            sign_in: sign_in(settings, &listener, options.demo)?,
+            sign_in: sign_in(settings, &listener, demo)?,
             inspections: use_cases.inspections,
             closings: use_cases.closings,
             processing: use_cases.processing,
@@ -468,10 +424,17 @@ impl Service {
             head_timeout: settings.http.head_timeout,
             keep_alive: settings.http.keep_alive,
             shutdown_grace: settings.http.shutdown_grace,
-            routes: if options.role.answers() { http::routes } else { http::worker_routes },
+            routes: if work.role().answers() { http::routes } else { http::worker_routes },
         };
         let server =
             http::serve(listener, state, &server_settings).map_err(|error| AppError::Io("http".to_owned(), error))?;
+        if let Some(stopped) = work.stopped() {
+            let health = health.clone();
+            tokio::spawn(async move {
+                stopped.cancelled().await;
+                health.stop();
+            });
+        }
         Ok(Self {
             health,
             closing,
@@ -480,38 +443,22 @@ impl Service {
             serving: tokio::spawn(server),
             gauges: tokio::spawn(gauges(pools.clone(), use_cases.admission, metrics)),
             fetching,
-            work: None,
+            work,
             grace: settings.http.shutdown_grace,
             drain: settings.http.drain,
             pools,
         })
     }
 
-    /// The same, with slow work beside it, which ends in its order when the service is stopped.
-    #[must_use]
-    pub fn working(self, work: Work) -> Self {
-        if let Some(stopped) = work.stopped() {
-            let health = self.health.clone();
-            tokio::spawn(async move {
-                stopped.cancelled().await;
-                health.stop();
-            });
-        }
-        Self { work: Some(work), ..self }
-    }
-
     /// Stops in order: no job is taken any more, readiness says no, balancers get the time to see it, the listener
-    /// closes, use cases end. Meanwhile jobs under way end or are given back while their heartbeat goes on, then the
-    /// heartbeat ends. Then other processes are told of what was given back, and the connections close. All within the
+    /// closes, use cases end. Meanwhile jobs under way end or are given back while their heartbeat goes on; the
+    /// heartbeat ends after both. Then other processes are told of what was given back, and the connections close. All within the
     /// grace time.
     pub async fn stop(mut self) {
         let deadline = tokio::time::Instant::now() + self.grace;
-        if let Some(work) = &self.work {
-            work.close();
-        }
+        self.work.close();
         self.health.stop();
         self.closing.close();
-        let mut work = self.work.take();
         let answering = async {
             tokio::time::sleep(self.drain.min(self.grace)).await;
             self.server.stop(true).await;
@@ -521,19 +468,12 @@ impl Service {
                 tracing::warn!("some use cases outlived the grace time; the database rolls them back");
             }
         };
-        let working = async {
-            if let Some(work) = &mut work {
-                work.finish(deadline).await;
-            }
-        };
         // Boxed, since each of them would be part of every future that stops a service.
-        tokio::join!(Box::pin(answering), Box::pin(working));
-        if let Some(work) = work {
-            work.hush().await;
-        }
+        tokio::join!(Box::pin(answering), Box::pin(self.work.finish(deadline)));
+        self.work.end().await;
         self.gauges.abort();
         drop(self.fetching);
-        self.closing.finish().await;
+        self.closing.finish();
         // A use case that hangs keeps its connection: the process ends, and the database rolls it back.
         self.pools.close();
     }

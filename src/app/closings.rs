@@ -1,6 +1,6 @@
 //! The closings of a process: runs that its calls have started, and those of others that were interrupted.
 
-use super::{AppError, Closer, Leases, UseCases, leases};
+use super::{AppError, Closer, Leases, UseCases};
 use crate::closing::run::RunSettings;
 use crate::config::{Database, Settings};
 use crate::domain::ids::OrganizationId;
@@ -13,26 +13,20 @@ use tokio_util::sync::CancellationToken;
 
 /// Connections of the runs. A run uses one at a time.
 const CONNECTIONS: u32 = 2;
-/// How long the heartbeat may take to end.
-const ENDING: Duration = Duration::from_secs(1);
 
 /// What a process needs to close months, with connections of its own: people's writes can't stop a run, nor a run theirs.
 #[derive(Debug)]
 pub struct ClosingWork {
     closer: Closer,
-    leases: Leases,
     pools: Pools,
     stop: CancellationToken,
 }
 
 impl ClosingWork {
-    /// Starts the heartbeat.
-    ///
-    /// # Errors
-    /// When the operating system gives no thread.
-    pub fn start(pools: &Pools, settings: &Settings, admission: &Admission) -> Result<Self, AppError> {
+    /// Under leases of this process.
+    #[must_use]
+    pub fn start(pools: &Pools, leases: &Leases, settings: &Settings, admission: &Admission) -> Self {
         let pools = pools.for_work(CONNECTIONS);
-        let leases = leases(&pools, settings)?;
         let database = &settings.database;
         let limit = PoolSettings::from(database).answer_limit();
         // A run that freezes in a step keeps whoever takes over waiting for no longer than a save may take.
@@ -46,7 +40,7 @@ impl ClosingWork {
         };
         let stop = CancellationToken::new();
         let closer = Closer::new(store, reads, leases.clone(), admission.clone(), run, stop.clone());
-        Ok(Self { closer, leases, pools, stop })
+        Self { closer, pools, stop }
     }
 
     /// The use cases.
@@ -84,9 +78,8 @@ impl ClosingWork {
         &self.stop
     }
 
-    /// Stops the heartbeat and closes the connections, when no run is under way any more.
-    pub async fn finish(self) {
-        self.leases.stop(ENDING).await;
+    /// Closes the connections, when no run is under way any more.
+    pub fn finish(self) {
         self.pools.write.close();
     }
 }

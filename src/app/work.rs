@@ -1,8 +1,8 @@
 //! What a process does besides answering: the heartbeat, the worker, and the signals between processes.
 
-use super::{AppError, Leases, UseCases, leases};
+use super::{AppError, Leases, UseCases};
 use crate::config::Settings;
-use crate::pg::{PgJobs, PgReads, PgStore, PoolSettings, Pools, Signals};
+use crate::pg::{PgJobs, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, Pools, Signals};
 use crate::processing::gateway::{Gateway, GatewaySettings};
 use crate::processing::worker::{Worker, WorkerSettings};
 use std::time::Duration;
@@ -36,16 +36,22 @@ impl Role {
     }
 }
 
+/// Connections on which leases are taken and given back: neither people's writes nor the work itself can use them up.
+const LEASE_CONNECTIONS: u32 = 2;
 /// How long work that was dropped may take to be given back.
 const GIVING_BACK: Duration = Duration::from_secs(5);
 
-/// The slow work of a process, running. Nothing of it runs where no outside system is configured.
+/// The slow work of a process: the heartbeat of all its leases, and its jobs, of which nothing runs where no outside
+/// system is configured.
 #[derive(Debug)]
 pub struct Work {
+    role: Role,
+    pools: Pools,
+    leases: Leases,
     signals: Option<Signals>,
     /// End when this is dropped.
     signalling: JoinSet<()>,
-    worker: Option<(Worker, Leases, Pools)>,
+    worker: Option<(Worker, Pools)>,
 }
 
 impl Work {
@@ -53,13 +59,15 @@ impl Work {
     ///
     /// # Errors
     /// When the connector can't be used, or the operating system gives no thread.
-    pub fn start(pools: &Pools, settings: &Settings, role: Role) -> Result<Self, AppError> {
+    pub fn start(pools: Pools, settings: &Settings, role: Role) -> Result<Self, AppError> {
         let processing = &settings.processing;
-        let Some(url) = processing.connector().map_err(AppError::Other)? else {
+        let connector = processing.connector().map_err(AppError::Other)?;
+        let leases = leases(&pools, settings)?;
+        let Some(url) = connector else {
             if role == Role::Worker {
                 tracing::warn!("processing.connector_url is empty: there is nothing for a worker to do");
             }
-            return Ok(Self { signals: None, signalling: JoinSet::new(), worker: None });
+            return Ok(Self { role, pools, leases, signals: None, signalling: JoinSet::new(), worker: None });
         };
         let (signals, signalling) = Signals::start(pools.write.options(), role.works());
         let worker = if role.works() {
@@ -71,7 +79,6 @@ impl Work {
                 answer_limit: processing.answer_limit_bytes,
             });
             let pools = pools.for_work(processing.connections);
-            let leases = leases(&pools, settings)?;
             let worker_settings = WorkerSettings {
                 concurrency: processing.concurrency,
                 sweep_interval: processing.sweep_interval,
@@ -81,22 +88,40 @@ impl Work {
             let gateway = gateway.map_err(AppError::Other)?;
             let queue = queue(&pools, settings, signals.clone());
             let worker = Worker::start(queue, leases.clone(), gateway, worker_settings, signals.bell());
-            Some((worker, leases, pools))
+            Some((worker, pools))
         } else {
             None
         };
-        Ok(Self { signals: Some(signals), signalling, worker })
+        Ok(Self { role, pools, leases, signals: Some(signals), signalling, worker })
     }
 
     /// The use cases of this process: with a connector, each approval starts a job.
     #[must_use]
-    pub fn use_cases(&self, pools: &Pools, settings: &Settings) -> UseCases {
-        UseCases::build(pools, &settings.database, self.signals.clone(), settings.processing.lease_timeout)
+    pub fn use_cases(&self, settings: &Settings) -> UseCases {
+        UseCases::build(&self.pools, &settings.database, self.signals.clone(), settings.processing.lease_timeout)
+    }
+
+    /// What the process does.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The connections of the use cases.
+    #[must_use]
+    pub const fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    /// The leases of this process.
+    #[must_use]
+    pub const fn leases(&self) -> &Leases {
+        &self.leases
     }
 
     /// Takes no job any more; what is under way goes on, and so does its heartbeat.
     pub fn close(&self) {
-        if let Some((worker, ..)) = &self.worker {
+        if let Some((worker, _)) = &self.worker {
             worker.close();
         }
     }
@@ -104,23 +129,23 @@ impl Work {
     /// Cancelled when nothing can be worked on any more, since the heartbeat has ended. `None`: nothing is worked on here.
     #[must_use]
     pub fn stopped(&self) -> Option<CancellationToken> {
-        self.worker.as_ref().map(|(_, leases, _)| leases.stopped().clone())
+        self.worker.as_ref().map(|_| self.leases.stopped().clone())
     }
 
-    /// Waits for what is under way, saves it or, so early that this ends before `deadline`, gives it back, and only then
-    /// stops the heartbeat and closes the connections.
+    /// Waits for jobs under way, saves them or, so early that this ends before `deadline`, gives them back, and closes
+    /// their connections.
     pub async fn finish(&mut self, deadline: Instant) {
-        let Some((worker, leases, pools)) = self.worker.take() else { return };
+        let Some((worker, pools)) = self.worker.take() else { return };
         let left = deadline.saturating_duration_since(Instant::now());
         if !worker.finish(deadline - GIVING_BACK.min(left / 4), GIVING_BACK).await {
             tracing::warn!("some work could not be given back: it is taken over after the timeout");
         }
-        leases.stop(GIVING_BACK).await;
         pools.write.close();
     }
 
-    /// The last word to other processes, when nobody here wakes them any more.
-    pub async fn hush(self) {
+    /// Stops the heartbeat, when nothing is under way any more, and says the last word to other processes.
+    pub async fn end(self) {
+        self.leases.stop(GIVING_BACK).await;
         if let Some(signals) = self.signals {
             signals.finish(self.signalling).await;
         }
@@ -136,4 +161,35 @@ fn queue(pools: &Pools, settings: &Settings, signals: Signals) -> PgJobs {
         .saving_within(save_timeout)
         .starting_jobs(signals);
     PgJobs::new(PgReads::new(pools.write.clone(), database.acquire_timeout, limit), store)
+}
+
+/// Starts the one heartbeat of this process's slow work, on a thread and a connection of its own. Whoever starts it stops
+/// it, as the last thing before the pools are closed.
+///
+/// # Errors
+/// When the operating system gives no thread.
+pub fn leases(pools: &Pools, settings: &Settings) -> Result<Leases, AppError> {
+    let database = &settings.database;
+    let timing = settings.processing.timing();
+    if timing.timeout < timing.recommended_timeout() {
+        tracing::warn!(
+            lease_timeout_ms = timing.timeout.as_millis(),
+            heartbeat_interval_ms = timing.interval.as_millis(),
+            "processing.lease_timeout_ms is shorter than four times processing.heartbeat_interval_ms: one slow heartbeat \
+             may lose the work"
+        );
+    }
+    let limit = PoolSettings::from(database).answer_limit();
+    let pool = pools.for_work(LEASE_CONNECTIONS).write;
+    let pulse = PgPulse::new(pool.options().clone(), timing.interval);
+    let store = PgLeases::new(PgReads::new(pool, database.acquire_timeout, limit));
+    Leases::start(store, pulse, timing, &holder()).map_err(|error| AppError::Io("heartbeat".to_owned(), error))
+}
+
+/// What people read of this process as the holder of work: host, process, and a number that tells it from one that had
+/// the same id before.
+fn holder() -> String {
+    let host = rustix::system::uname();
+    let host: String = host.nodename().to_string_lossy().chars().take(100).collect();
+    format!("{host}/{}/{:06x}", std::process::id(), fastrand::u32(..0x0100_0000))
 }

@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use super::{say, warn};
-use crate::app::{AppError, Closer, ClosingWork, Db, Pools, UseCases};
+use crate::app::{AppError, Closer, ClosingWork, Db, Pools, UseCases, leases};
 use crate::closing::closer::{Asked, Begun};
 use crate::closing::run::{Actor, Ended};
 use crate::closing::view::{BLOCKED_SHOWN, ClosingView, Progress as Figures};
@@ -16,10 +16,13 @@ use crate::pg::{PgReads, PoolSettings};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+/// How long the heartbeat may take to end.
+const ENDING: Duration = Duration::from_secs(1);
 /// How many organizations are read at once.
 const ORGANIZATIONS: i64 = 1_000;
 
@@ -81,7 +84,8 @@ pub(super) async fn run(wanted: Close, settings: &Settings) -> Result<ExitCode, 
 
 async fn run_on(pools: &Pools, wanted: &Close, settings: &Settings) -> Result<Outcome, AppError> {
     let admission = UseCases::new(pools, &settings.database).admission;
-    let work = ClosingWork::start(pools, settings, &admission)?;
+    let leases = leases(pools, settings)?;
+    let work = ClosingWork::start(pools, &leases, settings, &admission);
     let asked = stop_asked().map_err(|error| AppError::Io("signals".to_owned(), error))?;
     let watching = tokio::spawn({
         let stop = work.stopping().clone();
@@ -100,7 +104,8 @@ async fn run_on(pools: &Pools, wanted: &Close, settings: &Settings) -> Result<Ou
         close_all(closer, &reads, work.stopping(), wanted.json).await
     };
     watching.abort();
-    work.finish().await;
+    work.finish();
+    leases.stop(ENDING).await;
     done
 }
 

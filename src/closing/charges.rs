@@ -106,7 +106,7 @@ impl<S: ClosingStore, R: ClosingReads> Closings<S, R> {
         before: Option<ChargeId>,
         limit: i64,
     ) -> Result<Vec<Charge>, ClosingError> {
-        self.administrator(viewer).await?;
+        administrator(&self.reads, viewer).await?;
         Ok(self.reads.charges(viewer.organization_id, query, before, limit).await?)
     }
 
@@ -115,7 +115,7 @@ impl<S: ClosingStore, R: ClosingReads> Closings<S, R> {
     /// # Errors
     /// [`ClosingError`].
     pub async fn charge(&self, viewer: Viewer, id: ChargeId) -> Result<Charge, ClosingError> {
-        self.administrator(viewer).await?;
+        administrator(&self.reads, viewer).await?;
         let found = self.reads.charge(viewer.organization_id, id).await?;
         found.ok_or_else(|| ClosingRefusal::NotFound.into())
     }
@@ -147,16 +147,17 @@ impl<S: ClosingStore, R: ClosingReads> Closings<S, R> {
     pub async fn present_month(&self, organization: OrganizationId) -> Result<Option<Period>, ClosingError> {
         Ok(self.reads.present_month(organization).await?)
     }
+}
 
-    pub(super) async fn member(&self, viewer: Viewer) -> Result<Member, ClosingError> {
-        let member = self.reads.member_of(viewer).await?;
-        member.filter(|member| member.is_active).ok_or(ClosingError::NotAMember)
-    }
+/// Who looks, as an active member.
+pub(super) async fn member(reads: &impl ClosingReads, viewer: Viewer) -> Result<Member, ClosingError> {
+    let member = reads.member_of(viewer).await?;
+    member.filter(|member| member.is_active).ok_or(ClosingError::NotAMember)
+}
 
-    pub(super) async fn administrator(&self, viewer: Viewer) -> Result<Member, ClosingError> {
-        let member = self.member(viewer).await?;
-        if member.is_admin { Ok(member) } else { Err(ClosingRefusal::Forbidden.into()) }
-    }
+/// Refuses who may not look as an administrator.
+pub(super) async fn administrator(reads: &impl ClosingReads, viewer: Viewer) -> Result<(), ClosingError> {
+    if member(reads, viewer).await?.is_admin { Ok(()) } else { Err(ClosingRefusal::Forbidden.into()) }
 }
 
 /// The first two locks of every write here: the membership, which must be an administrator's, and the key. The second

@@ -1,7 +1,7 @@
 //! Who begins to close a month, who is told how far it is, and who moves a row that stands in the way.
 
 use super::ClosingError;
-use super::charges::begin;
+use super::charges::{administrator, begin};
 use super::run::{Actor, Ended, Run, RunSettings};
 use super::run_store::{RunReads, RunSession, RunStore};
 use super::store::ClosingReads;
@@ -89,7 +89,7 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
     /// # Errors
     /// [`ClosingError`].
     pub async fn look(&self, viewer: Viewer, period: Period) -> Result<ClosingView, ClosingError> {
-        self.administrator(viewer).await?;
+        administrator(&self.reads, viewer).await?;
         self.view(viewer.organization_id, period).await?.ok_or(ClosingError::NotAMember)
     }
 
@@ -105,14 +105,6 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
             view.blocked = self.reads.blocked_rows(organization, period, BLOCKED_SHOWN).await?;
         }
         Ok(Some(view))
-    }
-
-    async fn administrator(&self, viewer: Viewer) -> Result<(), ClosingError> {
-        match self.reads.member_of(viewer).await? {
-            Some(member) if member.is_active && member.is_admin => Ok(()),
-            Some(member) if member.is_active => Err(ClosingRefusal::Forbidden.into()),
-            _ => Err(ClosingError::NotAMember),
-        }
     }
 
     /// Begins to close a month, or goes on with it. The second value is the run to be done, unless somebody else is at it

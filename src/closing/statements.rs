@@ -1,7 +1,7 @@
 //! Statements: a month shows whole, as closed, or not at all, as upcoming.
 
 use super::ClosingError;
-use super::charges::Closings;
+use super::charges::{Closings, member};
 use super::store::{ClosingReads, ClosingStore};
 use super::view::{ConfirmedRow, Month, RowPlace, Statements};
 use crate::domain::charge::ClosingRefusal;
@@ -14,7 +14,7 @@ impl<S: ClosingStore, R: ClosingReads> Closings<S, R> {
     /// # Errors
     /// [`ClosingError`].
     pub async fn statements(&self, viewer: Viewer) -> Result<Statements, ClosingError> {
-        self.member(viewer).await?;
+        member(&self.reads, viewer).await?;
         Ok(self.reads.statements(viewer.organization_id).await?)
     }
 
@@ -23,7 +23,7 @@ impl<S: ClosingStore, R: ClosingReads> Closings<S, R> {
     /// # Errors
     /// [`ClosingError`]; not found unless it is closed.
     pub async fn statement(&self, viewer: Viewer, period: Period) -> Result<Month, ClosingError> {
-        self.member(viewer).await?;
+        member(&self.reads, viewer).await?;
         let month = self.reads.closed_month(viewer.organization_id, period).await?;
         month.ok_or_else(|| ClosingRefusal::NotFound.into())
     }

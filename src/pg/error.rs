@@ -22,7 +22,7 @@ pub(super) fn store_error(error: Error) -> StoreError {
             _ => StoreError::Internal(error.into()),
         };
     }
-    if is_lost_connection(&error) || matches!(error, Error::PoolTimedOut | Error::PoolClosed | Error::Tls(_)) {
+    if is_lost_connection(&error) || matches!(error, Error::Tls(_)) {
         return StoreError::Unavailable(error.to_string());
     }
     StoreError::Internal(error.into())

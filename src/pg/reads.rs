@@ -61,8 +61,13 @@ impl Reading<'_> {
                 Ok(Some(rows))
             }
             Err(error) if is_lost_connection(&error) && self.since.elapsed() < self.reads.patience => Ok(None),
-            // What was said no to is closed with its connection: rare, and surely clean.
-            Err(error) => Err(store_error(error)),
+            Err(error) => {
+                // A no of the server's is an answer, too, and there is no transaction that it could leave open.
+                if error.as_database_error().is_some() && !is_lost_connection(&error) {
+                    connection.give_back();
+                }
+                Err(store_error(error))
+            }
         }
     }
 }

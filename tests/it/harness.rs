@@ -199,13 +199,12 @@ impl App {
         let pool_settings = PoolSettings::from(&settings.database);
         let pools = ringi::pg::connect(options, &pool_settings, Some(APPLICATION_ROLE)).await.unwrap();
         // Does nothing where the settings name no connector.
-        let work = Work::start(&pools, &settings, role).unwrap();
-        let use_cases = work.use_cases(&pools, &settings);
+        let work = Work::start(pools.clone(), &settings, role).unwrap();
+        let use_cases = work.use_cases(&settings);
         let tokens = tokens(&settings.auth).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let service = Service::start(pools.clone(), use_cases.clone(), &settings, tokens, metrics(), listener).unwrap();
-        let service = service.working(work);
+        let service = Service::start(work, false, use_cases.clone(), &settings, tokens, metrics(), listener).unwrap();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let organization = Uuid::new_v4();
         let admin = Person::new(&http, &address, organization, "Dara Admin");

@@ -4,7 +4,7 @@ use crate::harness::{Answer, App, Person, id_of, version_of};
 use crate::wire::{post_text, refused, send};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use reqwest::Method;
-use ringi::app::{Service, UseCases, tokens};
+use ringi::app::{Role, Service, UseCases, Work, tokens};
 use ringi::pg::{APPLICATION_ROLE, PoolSettings};
 use serde_json::{Value, json};
 use std::net::TcpListener;
@@ -206,7 +206,8 @@ async fn hasty(app: &App) -> (Service, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let metrics = PrometheusBuilder::new().build_recorder().handle();
-    (Service::start(pools, use_cases, &settings, tokens, metrics, listener).unwrap(), address)
+    let work = Work::start(pools, &settings, Role::Api).unwrap();
+    (Service::start(work, false, use_cases, &settings, tokens, metrics, listener).unwrap(), address)
 }
 
 #[tokio::test(flavor = "multi_thread")]

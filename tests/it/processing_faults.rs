@@ -33,6 +33,25 @@ async fn rig(mood: Mood) -> (App, Outside) {
     (app, outside)
 }
 
+/// A worker in the middle of its call: nothing is answered yet.
+async fn at_work() -> (App, Outside, Person, Value, Serving) {
+    let (app, outside) = rig(Mood::Held).await;
+    let (applicant, request) = approved(&app, "A printer").await;
+    let first = worker(&app, &outside, &[]);
+    outside.until_asked(1).await;
+    (app, outside, applicant, request, first)
+}
+
+/// The same, reaching its database through a proxy.
+async fn at_work_behind_a_proxy() -> (App, Outside, Person, Value, Serving, Proxy) {
+    let (app, outside) = rig(Mood::Held).await;
+    let proxy = Proxy::before(&app.database.options());
+    let first = worker(&app, &outside, &[("DATABASE_URL", &proxied(&app, &proxy))]);
+    let (applicant, request) = approved(&app, "A printer").await;
+    outside.until_asked(1).await;
+    (app, outside, applicant, request, first, proxy)
+}
+
 async fn one_result(app: &App) -> Value {
     let mut db = app.database.connect().await;
     let rows: Vec<(Value, i64)> =
@@ -100,10 +119,7 @@ async fn of_twenty_starts_from_two_processes_one_starts_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_is_killed_is_replaced_after_the_timeout() {
-    let (app, outside) = rig(Mood::Held).await;
-    let (applicant, request) = approved(&app, "A printer").await;
-    let first = worker(&app, &outside, &[]);
-    outside.until_asked(1).await;
+    let (app, outside, applicant, request, first) = at_work().await;
     let second = worker(&app, &outside, &[]);
     let before = standing(&applicant, &request).await;
     let killed = Instant::now();
@@ -126,10 +142,7 @@ async fn a_holder_that_is_killed_is_replaced_after_the_timeout() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_was_frozen_saves_nothing_when_it_wakes() {
-    let (app, outside) = rig(Mood::Held).await;
-    let (applicant, request) = approved(&app, "A printer").await;
-    let first = worker(&app, &outside, &[]);
-    outside.until_asked(1).await;
+    let (app, outside, applicant, request, first) = at_work().await;
     first.signal(Signal::STOP);
     let second = worker(&app, &outside, &[]);
     outside.until_asked(2).await;
@@ -151,10 +164,7 @@ async fn a_holder_that_was_frozen_saves_nothing_when_it_wakes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_froze_inside_the_save_is_replaced_within_the_idle_timeout() {
-    let (app, outside) = rig(Mood::Held).await;
-    let (applicant, request) = approved(&app, "A printer").await;
-    let first = worker(&app, &outside, &[]);
-    outside.until_asked(1).await;
+    let (app, outside, applicant, request, first) = at_work().await;
     // The save waits for the head of the history, in its transaction, with the lease's row locked.
     let holding = app.hold("SELECT FROM history_head WHERE kind = 'job' FOR UPDATE").await;
     outside.mood(Mood::Good);
@@ -173,7 +183,6 @@ async fn a_holder_that_froze_inside_the_save_is_replaced_within_the_idle_timeout
     first.signal(Signal::CONT);
     let said = ["failed and is repeated", "can't be saved", "thrown away"];
     until("the first one has noticed", async || said.iter().any(|words| first.stderr().contains(words))).await;
-    println!("{}", first.stderr());
     assert_eq!(one_result(&app).await, result);
     drop(second);
     app.stop().await;
@@ -181,11 +190,7 @@ async fn a_holder_that_froze_inside_the_save_is_replaced_within_the_idle_timeout
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_cut_off_for_less_than_the_timeout_costs_nothing() {
-    let (app, outside) = rig(Mood::Held).await;
-    let proxy = Proxy::before(&app.database.options());
-    let first = worker(&app, &outside, &[("DATABASE_URL", &proxied(&app, &proxy))]);
-    let (applicant, request) = approved(&app, "A printer").await;
-    outside.until_asked(1).await;
+    let (app, outside, applicant, request, first, proxy) = at_work_behind_a_proxy().await;
     proxy.freeze();
     tokio::time::sleep(Duration::from_millis(600)).await;
     proxy.cut();
@@ -216,11 +221,7 @@ fn proxied(app: &App, proxy: &Proxy) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_is_cut_off_stops_before_another_starts() {
-    let (app, outside) = rig(Mood::Held).await;
-    let proxy = Proxy::before(&app.database.options());
-    let first = worker(&app, &outside, &[("DATABASE_URL", &proxied(&app, &proxy))]);
-    let (applicant, request) = approved(&app, "A printer").await;
-    outside.until_asked(1).await;
+    let (app, outside, applicant, request, first, proxy) = at_work_behind_a_proxy().await;
     proxy.freeze();
     let second = worker(&app, &outside, &[]);
     outside.until_asked(2).await;
@@ -238,11 +239,7 @@ async fn a_holder_that_is_cut_off_stops_before_another_starts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_answer_of_a_commit_that_is_lost_does_not_repeat_the_work() {
-    let (app, outside) = rig(Mood::Held).await;
-    let proxy = Proxy::before(&app.database.options());
-    let first = worker(&app, &outside, &[("DATABASE_URL", &proxied(&app, &proxy))]);
-    let (applicant, request) = approved(&app, "A printer").await;
-    outside.until_asked(1).await;
+    let (app, outside, applicant, request, first, proxy) = at_work_behind_a_proxy().await;
     proxy.arm(crate::proxy::Fault::AfterCommit);
     outside.mood(Mood::Good);
     until_state(&applicant, &request, "succeeded").await;
@@ -264,10 +261,7 @@ fn applicant_of(app: &App, request: &Value) -> Person {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_with_time_enough_lets_the_work_finish_under_its_heartbeat() {
-    let (app, outside) = rig(Mood::Held).await;
-    let (applicant, request) = approved(&app, "A printer").await;
-    let first = worker(&app, &outside, &[]);
-    outside.until_asked(1).await;
+    let (app, outside, applicant, request, first) = at_work().await;
     let second = worker(&app, &outside, &[]);
     first.signal(Signal::TERM);
     // Longer than the timeout: without its heartbeat it would be taken over.
@@ -379,6 +373,10 @@ async fn a_worker_serves_health_and_metrics_and_nothing_else() {
     {
         assert!(text.contains(line), "{line} in {text}");
     }
+    let threads = std::fs::read_dir(format!("/proc/{}/task", process.pid().as_raw_nonzero())).unwrap();
+    let names = threads.map(|thread| std::fs::read_to_string(thread.unwrap().path().join("comm")).unwrap());
+    // The kernel keeps fifteen characters of a name.
+    assert_eq!(names.filter(|name| name.trim() == "ringi-heartbeat").count(), 1, "one for all leases of a process");
     drop(process);
     app.stop().await;
 }

@@ -1,26 +1,9 @@
-import type { Browser, Page, Route } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Page, Route } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import en from "../messages/en.json";
-import { context, launch, ORG, open, Program, row, Watch } from "./support";
+import { browser, context, dialog, ORG, open, program, row, stage, status } from "./support";
 
-let program: Program;
-let browser: Browser;
-const watch = new Watch();
-
-beforeAll(async () => {
-  [program, browser] = await Promise.all([Program.start(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await program?.stop();
-});
-afterEach(async () => {
-  watch.expectNothing();
-  for (const one of browser.contexts()) await one.close();
-});
-
-const dialog = (page: Page) => page.locator(".dialog");
-const status = (page: Page) => page.locator(".detail-status .badge");
+const watch = stage();
 
 /** Ben, about to send a reason for a request that waits for him. */
 async function aboutToReject(title: string): Promise<{ page: Page; id: string }> {

@@ -1,25 +1,8 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { context, launch, ORG, open, PEOPLE, Program, row, Watch } from "./support";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { browser, context, dialog, ORG, open, PEOPLE, program, row, stage, status } from "./support";
 
-let program: Program;
-let browser: Browser;
-const watch = new Watch();
-
-beforeAll(async () => {
-  [program, browser] = await Promise.all([Program.start(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await program?.stop();
-});
-afterEach(async () => {
-  watch.expectNothing();
-  for (const one of browser.contexts()) await one.close();
-});
-
-const dialog = (page: Page) => page.locator(".dialog");
-const status = (page: Page) => page.locator(".detail-status .badge");
+const watch = stage();
 
 /** Opens a request from the list. */
 async function look(page: Page, title: string) {

@@ -2,27 +2,13 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { context, launch, open, Program, row, Watch } from "./support";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { browser, context, open, program, row, stage } from "./support";
 import { VIEWS } from "./views";
 
-let program: Program;
-let browser: Browser;
-const watch = new Watch();
+const watch = stage();
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-beforeAll(async () => {
-  [program, browser] = await Promise.all([Program.start(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await program?.stop();
-});
-afterEach(async () => {
-  watch.expectNothing();
-  for (const one of browser.contexts()) await one.close();
-});
 
 /** What axe finds by the rules of WCAG 2.2 AA and by its own best practices. */
 async function faults(page: Page): Promise<string[]> {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
 const PROGRAM = process.env.RINGI_PROGRAM ?? join(ROOT, "target/debug/ringi");
@@ -213,3 +213,27 @@ export async function open(
 
 /** The row of a request in the list. */
 export const row = (page: Page, title: string): Locator => page.locator(".row", { hasText: title });
+export const dialog = (page: Page): Locator => page.locator(".dialog");
+/** The status of the request that is open. */
+export const status = (page: Page): Locator => page.locator(".detail-status .badge");
+
+/** Of the file's tests, from the first of them on: see `stage`. */
+export let program: Program;
+export let browser: Browser;
+
+/** One program and one browser for the tests of a file, each of which begins without the pages of the one before. */
+export function stage(): Watch {
+  const watch = new Watch();
+  beforeAll(async () => {
+    [program, browser] = await Promise.all([Program.start(), launch()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await program?.stop();
+  });
+  afterEach(async () => {
+    watch.expectNothing();
+    for (const one of browser.contexts()) await one.close();
+  });
+  return watch;
+}

@@ -3,7 +3,7 @@
 import type { BrowserContext, Page } from "playwright-core";
 import en from "../messages/en.json";
 import ja from "../messages/ja.json";
-import { ORG, open, type Program, type Watch, type Who } from "./support";
+import { dialog, ORG, open, type Program, type Watch, type Who } from "./support";
 
 export type Language = "en" | "ja";
 
@@ -40,8 +40,6 @@ async function settled(page: Page): Promise<void> {
   await page.locator(".skeleton").first().waitFor({ state: "detached" });
   await page.waitForLoadState("networkidle");
 }
-
-const dialog = (page: Page) => page.locator(".dialog");
 
 /** A request of the demo, as the API finds it. */
 async function named(program: Program, who: Who, title: string): Promise<{ id: string; version: number }> {

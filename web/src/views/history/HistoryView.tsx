@@ -13,7 +13,8 @@ import { useMembership } from "../../lib/organization";
 import type { Cursor } from "../../lib/pages";
 import { endOfDay, startOfDay } from "../../lib/zones";
 import type { HistorySearch } from "../../router";
-import { Button, Empty, Loading, Written } from "../../ui/parts";
+import { More } from "../../ui/More";
+import { Empty, Loading, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { Downloads } from "./Downloads";
 import { Verify } from "./Verify";
@@ -174,11 +175,7 @@ function Rows({ org, query }: { org: string; query: Query }) {
           </tbody>
         </table>
       </div>
-      {rows.hasNextPage && (
-        <Button onClick={() => void rows.fetchNextPage()} disabled={rows.isFetchingNextPage}>
-          {t("more")}
-        </Button>
-      )}
+      <More query={rows} />
     </>
   );
 }

@@ -16,6 +16,7 @@ import { Modal } from "../../ui/Modal";
 import { Button, Field, Loading, Notice, Written } from "../../ui/parts";
 import { Failure, violationSentence } from "../../ui/problems";
 import { Sending } from "../../ui/Sending";
+import { SendOrCancel } from "../../ui/SendOrCancel";
 import { toast } from "../../ui/toasts";
 
 export function Closing({ period, onClosed }: { period: string; onClosed: () => void }) {
@@ -221,15 +222,9 @@ function Exclude({ period, chargeId, onClose }: { period: string; chargeId: stri
           )}
         </Field>
         {write.error !== undefined && <Failure error={write.error} />}
-        <Sending write={write} />
-        <div className="actions end">
-          <Button tone="quiet" onClick={onClose}>
-            {t("cancel")}
-          </Button>
-          <Button type="submit" tone="primary" disabled={!!write.progress} focusableWhenDisabled>
-            {t("exclude.go")}
-          </Button>
-        </div>
+        <SendOrCancel write={write} onCancel={onClose}>
+          {t("exclude.go")}
+        </SendOrCancel>
       </form>
     </Modal>
   );

@@ -10,7 +10,8 @@ import { formatPeriod, Time } from "../../lib/dates";
 import { formatMoney } from "../../lib/money";
 import { useMembership } from "../../lib/organization";
 import { Icon } from "../../ui/icons";
-import { Button, Loading, Written } from "../../ui/parts";
+import { More } from "../../ui/More";
+import { Loading, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { Download } from "../history/Downloads";
 import { Closing } from "./Closing";
@@ -53,11 +54,7 @@ export function MonthView() {
             </div>
           </section>
           <Rows pages={statement.data?.pages ?? []} />
-          {statement.hasNextPage && (
-            <Button onClick={() => void statement.fetchNextPage()} disabled={statement.isFetchingNextPage}>
-              {t("more")}
-            </Button>
-          )}
+          <More query={statement} />
         </>
       )}
     </main>

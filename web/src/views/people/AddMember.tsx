@@ -8,9 +8,9 @@ import { useT } from "../../i18n";
 import { useMembership } from "../../lib/organization";
 import { LIMITS, lineProblem } from "../../lib/text";
 import { Modal } from "../../ui/Modal";
-import { Button, Field } from "../../ui/parts";
+import { Field } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
-import { Sending } from "../../ui/Sending";
+import { SendOrCancel } from "../../ui/SendOrCancel";
 import { toast } from "../../ui/toasts";
 import { PersonFields } from "./rights";
 
@@ -60,15 +60,9 @@ export function AddMember({ onClose }: { onClose: () => void }) {
         </Field>
         <PersonFields person={person} tried={tried} onChange={setPerson} />
         {write.error !== undefined && <Failure error={write.error} />}
-        <Sending write={write} />
-        <div className="actions end">
-          <Button tone="quiet" onClick={onClose}>
-            {t("cancel")}
-          </Button>
-          <Button type="submit" tone="primary" disabled={!!write.progress} focusableWhenDisabled>
-            {t("add_member.go")}
-          </Button>
-        </div>
+        <SendOrCancel write={write} onCancel={onClose}>
+          {t("add_member.go")}
+        </SendOrCancel>
       </form>
     </Modal>
   );

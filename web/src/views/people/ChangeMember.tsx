@@ -12,7 +12,7 @@ import { LIMITS, lineProblem } from "../../lib/text";
 import { Modal } from "../../ui/Modal";
 import { Button, Notice } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
-import { Sending } from "../../ui/Sending";
+import { SendOrCancel } from "../../ui/SendOrCancel";
 import { toast } from "../../ui/toasts";
 import { Rights } from "./MembersView";
 import { type Person, PersonFields } from "./rights";
@@ -89,15 +89,9 @@ export function ChangeMember({ member, onClose }: { member: Member; onClose: () 
           error !== undefined && <Failure error={error} />
         )}
         <PersonFields person={person} tried={tried} onChange={setPerson} />
-        <Sending write={change} />
-        <div className="actions end">
-          <Button tone="quiet" onClick={onClose}>
-            {t("cancel")}
-          </Button>
-          <Button type="submit" tone="primary" disabled={!!change.progress || !!now} focusableWhenDisabled>
-            {t("members.save")}
-          </Button>
-        </div>
+        <SendOrCancel write={change} held={!!now} onCancel={onClose}>
+          {t("members.save")}
+        </SendOrCancel>
       </form>
       <details className="versions" open={forgetting} onToggle={(event) => setForgetting(event.currentTarget.open)}>
         <summary>{t("forget.title")}</summary>

@@ -9,6 +9,7 @@ import { useWrite } from "../../api/write";
 import { useT } from "../../i18n";
 import { Time } from "../../lib/dates";
 import { useMembership } from "../../lib/organization";
+import { More } from "../../ui/More";
 import { Button, Empty, Loading } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { Sending } from "../../ui/Sending";
@@ -45,11 +46,7 @@ export function Invitations() {
           </tbody>
         </table>
       </div>
-      {invitations.hasNextPage && (
-        <Button onClick={() => void invitations.fetchNextPage()} disabled={invitations.isFetchingNextPage}>
-          {t("more")}
-        </Button>
-      )}
+      <More query={invitations} />
     </>
   );
 }

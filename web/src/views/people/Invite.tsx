@@ -12,7 +12,7 @@ import { Copyable } from "../../ui/copy";
 import { Modal } from "../../ui/Modal";
 import { Button, Field, Notice } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
-import { Sending } from "../../ui/Sending";
+import { SendOrCancel } from "../../ui/SendOrCancel";
 import { PersonFields } from "./rights";
 
 const HOURS = [24, 72, 168, 720] as const;
@@ -76,15 +76,9 @@ export function Invite({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         {write.error !== undefined && <Failure error={write.error} />}
-        <Sending write={write} />
-        <div className="actions end">
-          <Button tone="quiet" onClick={onClose}>
-            {t("cancel")}
-          </Button>
-          <Button type="submit" tone="primary" disabled={!!write.progress} focusableWhenDisabled>
-            {t("invite.go")}
-          </Button>
-        </div>
+        <SendOrCancel write={write} onCancel={onClose}>
+          {t("invite.go")}
+        </SendOrCancel>
       </form>
     </Modal>
   );

@@ -7,6 +7,7 @@ import { membersQuery } from "../../api/queries";
 import type { Member } from "../../api/types";
 import { useT } from "../../i18n";
 import { useMembership } from "../../lib/organization";
+import { More } from "../../ui/More";
 import { Button, Loading } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { AddMember } from "./AddMember";
@@ -97,11 +98,7 @@ function Members() {
           </tbody>
         </table>
       </div>
-      {members.hasNextPage && (
-        <Button onClick={() => void members.fetchNextPage()} disabled={members.isFetchingNextPage}>
-          {t("more")}
-        </Button>
-      )}
+      <More query={members} />
       {changing && <ChangeMember key={changing.user_id} member={changing} onClose={() => setChanging(undefined)} />}
     </>
   );
