@@ -13,6 +13,8 @@ use crate::domain::period::Period;
 use crate::inspection::store::VerificationReads;
 use crate::lifecycle::stop_asked;
 use crate::pg::{PgReads, PoolSettings};
+use crate::transaction::StoreError;
+use backon::{ExponentialBuilder, Retryable as _};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -23,6 +25,8 @@ use uuid::Uuid;
 
 /// How long the heartbeat may take to end.
 const ENDING: Duration = Duration::from_secs(1);
+/// How often a month is gone on with by the same command, and looked at, before somebody else is to.
+const TRIES: usize = 5;
 /// How many organizations are read at once.
 const ORGANIZATIONS: i64 = 1_000;
 
@@ -144,23 +148,35 @@ async fn close(
     period: Period,
     as_json: bool,
 ) -> Result<Outcome, AppError> {
-    match closer.ask(organization, period, Actor::command_line()).await? {
-        Asked::Unknown => {
-            warn(&format!("there is no organization {organization}"));
-            return Ok(Outcome::Unusable);
-        }
-        Asked::Begun(begun) => match watched(closer, begun, organization, period, as_json).await? {
-            Ended::Stopped => {
-                warn(&format!("{period}: interrupted; what was confirmed stays, so run it again"));
-                return Ok(Outcome::NotDone);
+    let mut tries = TRIES;
+    let view = loop {
+        tries -= 1;
+        match closer.ask(organization, period, Actor::command_line()).await? {
+            Asked::Unknown => {
+                warn(&format!("there is no organization {organization}"));
+                return Ok(Outcome::Unusable);
             }
-            // Who took over is told of below.
-            Ended::Lost | Ended::Closed | Ended::Blocked(_) => {}
-        },
-        Asked::Closed | Asked::Busy | Asked::NotOver => {}
-    }
-    let Some(view) = closer.view(organization, period).await? else { return Ok(Outcome::Unusable) };
-    let totals = closer.closed_month(organization, period).await?.map(|month| month.totals).unwrap_or_default();
+            Asked::Begun(begun) => match watched(closer, begun, organization, period, as_json).await? {
+                Ended::Stopped => {
+                    warn(&format!("{period}: interrupted; what was confirmed stays, so run it again"));
+                    return Ok(Outcome::NotDone);
+                }
+                // Who took over is told of below.
+                Ended::Lost | Ended::Closed | Ended::Blocked(_) => {}
+            },
+            Asked::Closed | Asked::Busy | Asked::NotOver => {}
+        }
+        let Some(view) = patiently(|| closer.view(organization, period)).await? else {
+            return Ok(Outcome::Unusable);
+        };
+        // This process was silent for too long, and nobody has taken over: then it goes on itself.
+        let is_nobodys = view.state == ClosingState::Running && view.holder.is_none();
+        if !is_nobodys || tries == 0 {
+            break view;
+        }
+    };
+    let month = patiently(|| closer.closed_month(organization, period)).await?;
+    let totals = month.map(|month| month.totals).unwrap_or_default();
     if as_json {
         let totals: Vec<Value> =
             totals.iter().map(|t| json!({"currency": t.currency, "total": t.total, "count": t.count})).collect();
@@ -175,6 +191,14 @@ async fn close(
         ClosingState::Running => Outcome::SomebodyElse,
         ClosingState::Open => Outcome::NotDone,
     })
+}
+
+/// Looks again when the database was away: a connection may have died while this process was frozen.
+async fn patiently<T, F>(look: impl Fn() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    look.retry(ExponentialBuilder::default().with_max_times(TRIES)).when(StoreError::passes).await
 }
 
 /// Runs it, and shows how far it is.

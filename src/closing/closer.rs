@@ -54,7 +54,7 @@ pub enum Asked {
     Begun(Begun),
     /// It is closed.
     Closed,
-    /// Somebody else is at it.
+    /// Somebody else is at it, or was faster.
     Busy,
     /// It has not ended yet.
     NotOver,
@@ -156,7 +156,7 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
     ) -> Result<(Reply, Started), ClosingError> {
         let begun = Instant::now();
         self.insisting(
-            || begun.elapsed() < STARTED_WITHIN,
+            |error| matches!(error, StoreError::LockTimeout) && begun.elapsed() < STARTED_WITHIN,
             || async {
                 let mut session = self.store.open_start().await?;
                 let work = self.start_in(&mut session, call, view, lease, render).await;
@@ -166,11 +166,11 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         .await
     }
 
-    /// Tries a start again that met a held lock, for as long as `may_go_on`, with pauses in which those who wait behind it
-    /// go first.
+    /// Tries a start again for as long as `passes` says so of what it failed by, with pauses in which those who wait behind
+    /// it go first.
     async fn insisting<T, F>(
         &self,
-        may_go_on: impl Fn() -> bool + Send + Sync,
+        passes: impl Fn(&StoreError) -> bool + Send + Sync,
         attempt: impl Fn() -> F + Send + Sync,
     ) -> Result<T, ClosingError>
     where
@@ -178,7 +178,7 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
     {
         loop {
             match retrying(&attempt).await {
-                Err(UseCaseError::Store(StoreError::LockTimeout)) if may_go_on() && !self.stop.is_cancelled() => {
+                Err(UseCaseError::Store(error)) if passes(&error) && !self.stop.is_cancelled() => {
                     // Jittered, so that those who begin months together do not meet again.
                     tokio::time::sleep(START_PAUSE.mul_f64(0.5 + fastrand::f64())).await;
                 }
@@ -225,10 +225,11 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         Ok(End::Commit((Reply::first(answer), started)))
     }
 
-    /// Asks for a month to be closed from the command line.
+    /// Asks for a month to be closed without a call. What passes by itself, such as a held lock or a connection that was
+    /// cut, is waited out for as long as the lease lives.
     ///
     /// # Errors
-    /// [`StoreError`]; nothing was changed.
+    /// [`StoreError`]; nothing was changed, or it is not known.
     pub async fn ask(&self, organization: OrganizationId, period: Period, actor: Actor) -> Result<Asked, StoreError> {
         let Some(view) = self.view(organization, period).await? else { return Ok(Asked::Unknown) };
         if view.state == ClosingState::Closed {
@@ -239,7 +240,7 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         }
         let Some(lease) = self.acquire(organization, period).await? else { return Ok(Asked::Busy) };
         let begun = self.insisting(
-            || !lease.lost().is_cancelled(),
+            |error| error.passes() && !lease.lost().is_cancelled(),
             || async {
                 let mut session = self.store.open_start().await?;
                 let work = begin_month(&mut session, &lease, period, &actor, &mut view.clone()).await;
@@ -253,11 +254,16 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         match begun.await {
             Ok(Beginning::Begun) => Ok(Asked::Begun(Begun { lease, organization_id: organization, period, actor })),
             done => {
+                let is_lost = lease.lost().is_cancelled();
                 self.give_back(lease).await;
                 match done {
-                    Err(UseCaseError::Store(error)) => Err(error),
                     Ok(Beginning::Lost) => Ok(Asked::Busy),
-                    _ => Ok(Asked::Closed),
+                    // The last error before the loss was that of a connection which the database had cut, perhaps, while this
+                    // process was frozen: what counts is that the month is somebody else's to close.
+                    Err(UseCaseError::Store(error)) if error.passes() && is_lost => Ok(Asked::Busy),
+                    Err(UseCaseError::Store(error)) => Err(error),
+                    Err(error) => Err(StoreError::Internal(error.into())),
+                    Ok(Beginning::Begun | Beginning::Closed) => Ok(Asked::Closed),
                 }
             }
         }

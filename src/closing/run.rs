@@ -267,7 +267,7 @@ impl<S: RunStore> Run<'_, S> {
                 return Err(STOPPED);
             }
             match work().await {
-                Err(UseCaseError::Store(error)) if !matches!(error, StoreError::Internal(_)) => {
+                Err(UseCaseError::Store(error)) if error.passes() => {
                     metrics::counter!("ringi_closing_retries_total").increment(1);
                     tracing::warn!(%error, period = %self.period, "closing: a step is tried again");
                 }

@@ -71,6 +71,14 @@ pub enum StoreError {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl StoreError {
+    /// Whether it passes by itself, so that whoever has the time, and looks at what is there, can try again.
+    #[must_use]
+    pub const fn passes(&self) -> bool {
+        !matches!(self, Self::Internal(_))
+    }
+}
+
 /// One open Read Committed transaction. Only `commit` keeps the work; dropping it rolls back.
 pub trait Session: Send + 'static {
     /// Takes the idempotency key's row, which must come after the member's and before any other. Waits for a first

@@ -2,7 +2,7 @@
 
 use crate::closing::{bulk, check_closings, ended, look, planted, start};
 use crate::harness::{App, PATIENCE, SECRET, settings};
-use crate::ringi::{Serving, command, run};
+use crate::ringi::{Serving, command, run, said};
 use ringi::tokens::sign;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -101,17 +101,16 @@ async fn the_command_says_how_it_ended() {
 
     let body = json!({"charge_id": bad, "reason": "of November"});
     app.admin.post("closings/2024-10/exclude", body).await.expect_status(200);
-    let held = app.hold("SELECT FROM billing_period FOR UPDATE").await;
-    // Somebody else is at it: this process, at the month's row.
-    let starting = {
-        let admin = app.admin.clone();
-        tokio::spawn(async move { start(&admin, "2024-10").await })
-    };
+    // Somebody else is at it: this process, whose run waits in its last step for as long as it must.
+    let held = app.hold("SELECT FROM history_head WHERE kind = 'closing' AND subject_id = '2024-10' FOR UPDATE").await;
+    start(&app.admin, "2024-10").await.expect_status(202);
     app.until_waiting(1).await;
-    let busy = said(&["close", "--org", &org, "--period", "2024-10"]);
+    // In the usual rhythm of leases: by a quick one, this process, which keeps the usual one, looks dead.
+    let busy = tokio::task::block_in_place(|| {
+        run(&["close", "--org", &org, "--period", "2024-10"], &[("DATABASE_URL", &url)])
+    });
     assert!(busy.code == 4 && busy.stdout.contains("somebody else is at it ("), "{busy:?}");
     held.release().await;
-    starting.await.unwrap().expect_status(202);
     ended(&app.admin, "2024-10").await;
     let done = said(&["close", "--org", &org, "--period", "2024-10"]);
     assert!(done.code == 0 && done.stdout.contains("closed. JPY 20100 (200)"), "{done:?}");
@@ -193,32 +192,77 @@ async fn a_run_that_is_killed_again_and_again_is_finished_by_the_next() {
     app.stop().await;
 }
 
-/// A holder that is frozen for longer than the timeout writes nothing any more when it goes on.
+/// A holder that is frozen for longer than the timeout writes nothing any more when it goes on, and tells what became of
+/// the month: its connections were cut meanwhile, which is nobody's fault. `row` is what it waits for when it is frozen,
+/// and `released` when that is let go.
+async fn frozen_and_replaced(app: &App, row: &str, released: Released) {
+    let held = app.hold(row).await;
+    let frozen = spawned(app, "2024-10", &[]);
+    app.until_waiting(1).await;
+    let pid = Pid::from_child(&frozen);
+    kill_process(pid, Signal::STOP).unwrap();
+    if matches!(released, Released::AfterItsTimeout) {
+        app.until_waiting(0).await;
+    }
+    held.release().await;
+    // It sits inside a transaction: PostgreSQL ends that, and another takes over.
+    closed_at_last(app, "2024-10");
+    let stored = app.everything().await;
+    kill_process(pid, Signal::CONT).unwrap();
+    let said = tokio::task::block_in_place(|| said(frozen));
+    assert_eq!(said.code, 0, "it sees that the month is closed: {said:?}");
+    let line: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&line["state"], &line["totals"][0]["count"]), (&json!("closed"), &json!(300)));
+    assert_eq!(app.everything().await, stored);
+    check_closings(app).await;
+}
+
+#[derive(Clone, Copy)]
+enum Released {
+    /// The frozen process has its lock, and is silent in its transaction.
+    AtOnce,
+    /// The server has refused it the lock before.
+    AfterItsTimeout,
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_was_taken_for_dead_writes_nothing_any_more() {
+    let row = "SELECT FROM charge WHERE id = (SELECT id FROM charge ORDER BY id DESC LIMIT 1) FOR UPDATE";
+    for released in [Released::AtOnce, Released::AfterItsTimeout] {
+        let app = app().await;
+        bulk(&app, "2024-10", 300).await;
+        frozen_and_replaced(&app, row, released).await;
+        app.stop().await;
+    }
+}
+
+/// The same before it has begun, at the month's fence.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_was_taken_for_dead_begins_nothing_any_more() {
+    for released in [Released::AtOnce, Released::AfterItsTimeout] {
+        let app = app().await;
+        bulk(&app, "2024-10", 300).await;
+        let fence = format!("SELECT pg_advisory_xact_lock_shared(period_fence('{}', '2024-10-01'))", app.organization);
+        frozen_and_replaced(&app, &fence, released).await;
+        app.stop().await;
+    }
+}
+
+/// A holder that has lost its lease while nobody wants it goes on by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_lost_its_lease_to_nobody_goes_on() {
     let app = app().await;
     bulk(&app, "2024-10", 300).await;
     let row = "SELECT FROM charge WHERE id = (SELECT id FROM charge ORDER BY id DESC LIMIT 1) FOR UPDATE";
     let held = app.hold(row).await;
-    let mut frozen = spawned(&app, "2024-10", &[]);
+    let run = spawned(&app, "2024-10", &[]);
     app.until_waiting(1).await;
-    let pid = Pid::from_child(&frozen);
-    kill_process(pid, Signal::STOP).unwrap();
+    app.execute("DELETE FROM job_lease").await;
+    until(&app, "it has another lease", "SELECT count(*) FROM job_lease").await;
     held.release().await;
-    // It sits inside a step, with the lease's row shared: PostgreSQL ends that, and another takes over.
-    closed_at_last(&app, "2024-10");
-    let stored = app.everything().await;
-    kill_process(pid, Signal::CONT).unwrap();
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = frozen.try_wait().unwrap() {
-            break status;
-        }
-        assert!(begun.elapsed() < PATIENCE, "it does not end");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
-    assert_eq!(status.code(), Some(0), "it sees that the month is closed");
-    assert_eq!(app.everything().await, stored);
+    let said = tokio::task::block_in_place(|| said(run));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("the lease is another's"), "{said:?}");
     check_closings(&app).await;
     app.stop().await;
 }

@@ -306,24 +306,15 @@ impl App {
         Held { connection }
     }
 
-    /// Returns when exactly this many connections of the product wait for a lock: seen, not slept for.
+    /// Returns when exactly this many connections of the product wait for a lock: seen, not slept for. Heartbeats are not
+    /// counted: they wait for the steps of their own process, for moments.
     pub async fn until_waiting(&self, connections: i64) {
-        let mut db = self.database.connect().await;
-        let start = Instant::now();
-        loop {
-            let waiting: i64 = sqlx::query_scalar(
-                "SELECT count(*) FROM pg_stat_activity
-                 WHERE datname = current_database() AND wait_event_type = 'Lock' AND cardinality(pg_blocking_pids(pid)) > 0",
-            )
-            .fetch_one(&mut db)
-            .await
-            .unwrap();
-            if waiting == connections {
-                return;
-            }
-            assert!(start.elapsed() < PATIENCE, "{waiting} connections wait for a lock, not {connections}");
-            tokio::task::yield_now().await;
-        }
+        until_waiting(&mut self.database.connect().await, connections, "application_name <> 'ringi heartbeat'").await;
+    }
+
+    /// Returns when a heartbeat waits for the row of its lease.
+    pub async fn until_a_heartbeat_waits(&self) {
+        until_waiting(&mut self.database.connect().await, 1, "application_name = 'ringi heartbeat'").await;
     }
 
     /// A row of `approval_request`, as the columns' text.
@@ -346,6 +337,26 @@ impl App {
         if let Some(service) = self.service.take() {
             Box::pin(service.stop()).await;
         }
+    }
+}
+
+/// Returns when exactly this many connections of those that `whose` is true for wait for a lock.
+pub async fn until_waiting(db: &mut PgConnection, connections: i64, whose: &str) {
+    let start = Instant::now();
+    loop {
+        let waiting: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
+            "SELECT count(*) FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event_type = 'Lock' AND cardinality(pg_blocking_pids(pid)) > 0
+               AND {whose}"
+        )))
+        .fetch_one(&mut *db)
+        .await
+        .unwrap();
+        if waiting == connections {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE, "{waiting} connections wait for a lock, not {connections}");
+        tokio::task::yield_now().await;
     }
 }
 

@@ -281,7 +281,7 @@ async fn a_heartbeat_that_waited_is_stamped_with_the_time_of_its_writing() {
     let before = stamp(&app).await;
     let holding = app.hold("SELECT FROM job_lease FOR SHARE").await;
     drop(paused);
-    app.until_waiting(1).await;
+    app.until_a_heartbeat_waits().await;
     let end_of_wait = clock(&app).await;
     holding.release().await;
     until("it has beaten", async || stamp(&app).await > before).await;

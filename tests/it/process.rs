@@ -1,7 +1,7 @@
 //! The program as people meet it at the terminal: what it refuses and in which words, how it stops, what its commands
 //! answer.
 
-use crate::harness::{Answer, Database, PATIENCE, Person, SECRET, id_of};
+use crate::harness::{Answer, Database, PATIENCE, Person, SECRET, id_of, until_waiting};
 use crate::ringi::{Folder, Serving, command, run, run_command};
 use reqwest::Method;
 use rustix::process::Signal;
@@ -101,7 +101,7 @@ async fn a_stop_finishes_the_write_that_is_under_way_and_leaves_nothing_running(
         async move { admin.act(&draft, "submit", None).await }
     });
     let mut looking = database.connect().await;
-    until_waiting(&mut looking, 1).await;
+    until_waiting(&mut looking, 1, "true").await;
 
     // A balancer's connection, opened before the stop.
     let address = server.address.strip_prefix("http://").unwrap().to_owned();
@@ -150,24 +150,6 @@ async fn idle_connections_do_not_keep_a_stopping_server() {
     }
     // The default grace is 25 s; the harness waits 20 s.
     assert_eq!(server.stop().code, 0);
-}
-
-async fn until_waiting(db: &mut sqlx::PgConnection, connections: i64) {
-    let since = Instant::now();
-    loop {
-        let waiting: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM pg_stat_activity
-             WHERE datname = current_database() AND wait_event_type = 'Lock' AND cardinality(pg_blocking_pids(pid)) > 0",
-        )
-        .fetch_one(&mut *db)
-        .await
-        .unwrap();
-        if waiting == connections {
-            return;
-        }
-        assert!(since.elapsed() < PATIENCE, "{waiting} connections wait for a lock, not {connections}");
-        tokio::task::yield_now().await;
-    }
 }
 
 /// One kept connection that asks for readiness, again and again.

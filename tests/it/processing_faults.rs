@@ -1,6 +1,6 @@
 //! Processes that do slow work are killed, frozen, cut off and stopped: there is one holder at a time, and one result.
 
-use crate::harness::{App, PATIENCE, Person, id_of};
+use crate::harness::{App, PATIENCE, Person, id_of, moment};
 use crate::key_server::until;
 use crate::outside::{Mood, Outside, approved, path, standing, until_state};
 use crate::proxy::Proxy;
@@ -46,7 +46,9 @@ async fn at_work() -> (App, Outside, Person, Value, Serving) {
 async fn at_work_behind_a_proxy() -> (App, Outside, Person, Value, Serving, Proxy) {
     let (app, outside) = rig(Mood::Held).await;
     let proxy = Proxy::before(&app.database.options());
-    let first = worker(&app, &outside, &[("DATABASE_URL", &proxied(&app, &proxy))]);
+    // The margin between its own deadline and the others' is wide enough for a busy machine.
+    let settings = [("DATABASE_URL", &*proxied(&app, &proxy)), ("RINGI__PROCESSING__SAFETY_MARGIN_MS", "500")];
+    let first = worker(&app, &outside, &settings);
     let (applicant, request) = approved(&app, "A printer").await;
     outside.until_asked(1).await;
     (app, outside, applicant, request, first, proxy)
@@ -121,14 +123,18 @@ async fn of_twenty_starts_from_two_processes_one_starts_it() {
 async fn a_holder_that_is_killed_is_replaced_after_the_timeout() {
     let (app, outside, applicant, request, first) = at_work().await;
     let second = worker(&app, &outside, &[]);
-    let before = standing(&applicant, &request).await;
-    let killed = Instant::now();
     first.kill();
+    let before = standing(&applicant, &request).await;
     outside.until_asked(2).await;
-    let after = killed.elapsed();
-    assert!(after + Duration::from_millis(400) > TIMEOUT, "not before its silence is long enough: {after:?}");
-    assert!(after < TIMEOUT + Duration::from_secs(1), "without anybody asking, and soon: {after:?}");
     let now = standing(&applicant, &request).await;
+    // By the database's clock: from the dead one's last sign of life to the new holder's first.
+    let mut db = app.database.connect().await;
+    let taken: chrono::DateTime<chrono::Utc> =
+        sqlx::query_scalar("SELECT acquired_at FROM job_lease").fetch_one(&mut db).await.unwrap();
+    let silence = (taken - moment(&before["heartbeat_at"])).to_std().unwrap();
+    assert!(silence >= TIMEOUT, "not before its silence is long enough: {silence:?}");
+    // A sweep later at most, and what a busy machine takes.
+    assert!(silence < TIMEOUT + Duration::from_secs(4), "without anybody asking, and soon: {silence:?}");
     assert_ne!(now["holder"], before["holder"]);
     outside.mood(Mood::Good);
     until_state(&applicant, &request, "succeeded").await;
@@ -177,7 +183,8 @@ async fn a_holder_that_froze_inside_the_save_is_replaced_within_the_idle_timeout
     let frozen = Instant::now();
     let second = worker(&app, &outside, &[]);
     until_state(&applicant, &request, "succeeded").await;
-    assert!(frozen.elapsed() < Duration::from_secs(6), "{:?}", frozen.elapsed());
+    // By itself the database would end it after ten seconds.
+    assert!(frozen.elapsed() < Duration::from_secs(9), "{:?}", frozen.elapsed());
     let result = one_result(&app).await;
     assert_eq!(result["fence"], outside.calls()[1].fence);
     first.signal(Signal::CONT);
@@ -194,7 +201,10 @@ async fn a_database_that_is_cut_off_for_less_than_the_timeout_costs_nothing() {
     proxy.freeze();
     tokio::time::sleep(Duration::from_millis(600)).await;
     proxy.cut();
+    let heard = async || standing(&applicant, &request).await["heartbeat_at"].clone();
+    let before = heard().await;
     proxy.thaw();
+    until("it is heard of again", async || heard().await != before).await;
     // Answered while it is cut off once more: saved when it is back.
     proxy.freeze();
     outside.mood(Mood::Good);
@@ -395,8 +405,8 @@ async fn nobody_takes_over_in_the_first_timeout_after_a_restart_of_the_database(
     let start = || {
         let mut command = command(&["serve"], &[("RINGI__AUTH__HS256_SECRET", crate::harness::SECRET)]);
         command.env("DATABASE_URL", &url).env("PORT", "0").envs(outside.variables());
-        // Long enough that a restart fits into it.
-        command.env("RINGI__PROCESSING__LEASE_TIMEOUT_MS", "4000");
+        // Long enough that a restart fits into it, also on a busy machine.
+        command.env("RINGI__PROCESSING__LEASE_TIMEOUT_MS", "8000");
         Serving::start(command)
     };
     let first = start();
@@ -434,7 +444,7 @@ async fn nobody_takes_over_in_the_first_timeout_after_a_restart_of_the_database(
     let mut db = postgres.connect_options("ringi").connect().await.unwrap();
     let up = "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8";
     let up: f64 = sqlx::query_scalar(up).fetch_one(&mut db).await.unwrap();
-    assert!(up >= 4.0, "taken over {up} s after the restart");
+    assert!(up >= 8.0, "taken over {up} s after the restart");
     let after: chrono::DateTime<chrono::Utc> = sqlx::query_scalar(started).fetch_one(&mut db).await.unwrap();
     assert!(after > before);
     outside.mood(Mood::Good);

@@ -109,7 +109,11 @@ pub fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Said {
 }
 
 pub fn run_command(mut command: Command) -> Said {
-    let mut child = command.spawn().unwrap();
+    said(command.spawn().unwrap())
+}
+
+/// What a command that runs already says, to its end.
+pub fn said(mut child: Child) -> Said {
     let reading = |mut from: Box<dyn std::io::Read + Send>| {
         std::thread::spawn(move || {
             let mut text = String::new();
