@@ -36,6 +36,8 @@ pub type Leases = crate::lease::Leases<PgLeases>;
 pub type Closings = crate::closing::charges::Closings<PgStore, PgReads>;
 /// The closings of this process, on PostgreSQL.
 pub type Closer = crate::closing::closer::Closer<PgStore, PgReads, PgLeases>;
+/// The use cases on webhooks, on PostgreSQL.
+pub type Webhooks = crate::webhooks::service::Webhooks<PgStore, PgReads>;
 pub use crate::pg::Pools;
 
 /// The name of the database in a PostgreSQL of our own.
@@ -200,6 +202,8 @@ pub struct UseCases {
     pub closings: Closings,
     /// On what follows an approval.
     pub processing: Processing,
+    /// On webhooks.
+    pub webhooks: Webhooks,
     /// The queue in front of the write connections.
     pub admission: Admission,
     /// The queue in front of the read connections.
@@ -235,6 +239,7 @@ impl UseCases {
             members: Members::new(store.clone(), reads.clone(), admission.clone()),
             inspections: Inspections::new(store.clone(), reads.clone(), admission.clone()),
             closings: Closings::new(store.clone(), reads.clone(), admission.clone()),
+            webhooks: Webhooks::new(store.clone(), reads.clone(), admission.clone()),
             processing: Processing::new(store, reads.clone(), admission.clone(), connected, lease_timeout),
             identities: Identities::new(PgIdentities::new(reads, adding)),
             admission,
@@ -409,6 +414,7 @@ impl Service {
             inspections: use_cases.inspections,
             closings: use_cases.closings,
             processing: use_cases.processing,
+            webhooks: use_cases.webhooks,
             closer: closing.closer().clone(),
             exports: Exports::default(),
             looking: use_cases.looking,

@@ -2,9 +2,11 @@
 
 mod issuers;
 mod processing;
+mod webhooks;
 
 pub use issuers::{Issuer, read as read_issuers};
 pub use processing::Processing;
+pub use webhooks::Webhooks;
 
 use crate::tokens::SECRET_MIN_BYTES;
 use config::{Config, ConfigError, Environment, File, FileFormat};
@@ -51,6 +53,8 @@ pub struct Settings {
     pub auth: Auth,
     /// `[processing]`
     pub processing: Processing,
+    /// `[webhooks]`
+    pub webhooks: Webhooks,
     /// `[page]`
     pub page: Page,
     /// `[closing]`
@@ -274,6 +278,7 @@ impl Settings {
         }
         read_issuers(&self.auth.issuers).map_err(SettingsError::Refused)?;
         self.processing.check().map_err(SettingsError::Refused)?;
+        self.webhooks.check().map_err(SettingsError::Refused)?;
         let closing = &self.closing;
         if closing.chunk_target.is_zero() || closing.chunk_max_rows == 0 || closing.resume_interval.is_zero() {
             return refuse(
@@ -343,6 +348,11 @@ fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Er
     })
 }
 
+/// The same, of values that must not be seen.
+fn secrets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Secret>, D::Error> {
+    Ok(list(deserializer)?.into_iter().map(Secret::new).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -370,6 +380,9 @@ mod tests {
         );
         assert!(refused(|s| s.processing.connector_url = Secret("ftp://erp".into())).contains("http or https"));
         assert!(refused(|s| s.processing.connector_url = Secret("erp".into())).contains("can't be read"));
+        assert!(refused(|s| s.webhooks.secret_key = Secret("s3cret".into())).contains("openssl rand -hex 32"));
+        assert!(refused(|s| s.webhooks.allow_private = vec!["10.0.0.0/33".into()]).contains("10.1.0.0/16"));
+        assert!(refused(|s| s.webhooks.give_up_after_hours = 23).contains("24 or more"));
         assert!(refused(|s| s.processing.connector_url = Secret("http://a:b@erp".into())).contains("connector_token"));
         assert!(refused(|s| s.processing.call_timeout = Duration::from_mins(2)).contains("part of the attempt"));
         assert!(refused(|s| s.processing.connector_token = Secret("token\n".into())).contains("line break"));

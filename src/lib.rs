@@ -12,9 +12,11 @@
 //! | [`closing`] | charges, months, statements, and the run that closes a month | `domain`, `transaction` |
 //! | [`identity`] | from a provider's subject to a user | `domain`, `transaction` |
 //! | [`inspection`] | the history for auditors: list, export, the trace of who looked, verification, checkpoints | `domain`, `transaction` |
-//! | [`processing`] | what follows an approval: jobs, the worker, the way to the outside system | `domain`, `transaction`, `lease`, `reqwest` |
+//! | [`outbound`] | what all calls to outside systems have in common | `domain`, `reqwest` |
+//! | [`processing`] | what follows an approval: jobs, the worker, the way to the outside system | `domain`, `transaction`, `lease`, `outbound`, `reqwest` |
+//! | [`webhooks`] | the addresses of programs that are told of events, and the telling | `domain`, `transaction`, `lease`, `outbox`, `outbound`, `reqwest` |
 //! | [`pg`] | all the SQL; the lock order, written down once | all of the above, `sqlx` |
-//! | [`tokens`] | who signed a token and what it proves; the keys of identity providers | `domain`, `jsonwebtoken`, `reqwest` |
+//! | [`tokens`] | who signed a token and what it proves; the keys of identity providers | `domain`, `outbound`, `jsonwebtoken`, `reqwest` |
 //! | [`http`] | all the HTTP; the route table on one screen | all of the above but `pg`, `actix-web` |
 //! | [`app`] | puts the parts together | everything |
 //!
@@ -40,8 +42,10 @@ pub mod inspection;
 pub mod lease;
 pub mod lifecycle;
 pub mod members;
+pub mod outbound;
 pub mod pg;
 pub mod processing;
 pub mod telemetry;
 pub mod tokens;
 pub mod transaction;
+pub mod webhooks;

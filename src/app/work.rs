@@ -5,6 +5,9 @@ use crate::config::Settings;
 use crate::pg::{PgJobs, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, Pools, Signals};
 use crate::processing::gateway::{Gateway, GatewaySettings};
 use crate::processing::worker::{Worker, WorkerSettings};
+use crate::webhooks::address::{Guard, SystemNames};
+use crate::webhooks::secret::Keys;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -48,6 +51,8 @@ pub struct Work {
     role: Role,
     pools: Pools,
     leases: Leases,
+    /// Where webhooks may lead, and what keeps their secrets.
+    hooks: (Guard, Option<Keys>),
     signals: Option<Signals>,
     /// End when this is dropped.
     signalling: JoinSet<()>,
@@ -62,12 +67,14 @@ impl Work {
     pub fn start(pools: Pools, settings: &Settings, role: Role) -> Result<Self, AppError> {
         let processing = &settings.processing;
         let connector = processing.connector().map_err(AppError::Other)?;
+        let guard = Guard::new(Arc::new(SystemNames), settings.webhooks.allowed().map_err(AppError::Other)?);
+        let hooks = (guard, settings.webhooks.keys().map_err(AppError::Other)?);
         let leases = leases(&pools, settings)?;
         let Some(url) = connector else {
             if role == Role::Worker {
                 tracing::warn!("processing.connector_url is empty: there is nothing for a worker to do");
             }
-            return Ok(Self { role, pools, leases, signals: None, signalling: JoinSet::new(), worker: None });
+            return Ok(Self { role, pools, leases, hooks, signals: None, signalling: JoinSet::new(), worker: None });
         };
         let (signals, signalling) = Signals::start(pools.write.options(), role.works());
         let worker = if role.works() {
@@ -92,13 +99,16 @@ impl Work {
         } else {
             None
         };
-        Ok(Self { role, pools, leases, signals: Some(signals), signalling, worker })
+        Ok(Self { role, pools, leases, hooks, signals: Some(signals), signalling, worker })
     }
 
     /// The use cases of this process: with a connector, each approval starts a job.
     #[must_use]
     pub fn use_cases(&self, settings: &Settings) -> UseCases {
-        UseCases::build(&self.pools, &settings.database, self.signals.clone(), settings.processing.lease_timeout)
+        let (guard, keys) = self.hooks.clone();
+        let use_cases =
+            UseCases::build(&self.pools, &settings.database, self.signals.clone(), settings.processing.lease_timeout);
+        UseCases { webhooks: use_cases.webhooks.clone().configured(guard, keys), ..use_cases }
     }
 
     /// What the process does.

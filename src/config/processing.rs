@@ -1,6 +1,7 @@
 //! `[processing]`: leases, and what is done under them.
 
 use super::{Secret, milliseconds};
+use crate::domain::backoff::Backoff;
 use crate::domain::job::Patience;
 use crate::domain::lease::Timing;
 use reqwest::header::HeaderValue;
@@ -76,7 +77,8 @@ impl Processing {
     /// How often and how patiently a job is tried.
     #[must_use]
     pub const fn patience(&self) -> Patience {
-        Patience { max_attempts: self.max_attempts, min_pause: self.retry_min, max_pause: self.retry_max }
+        let backoff = Backoff { min_pause: self.retry_min, max_pause: self.retry_max };
+        Patience { max_attempts: self.max_attempts, backoff }
     }
 
     /// Whether the values go together.

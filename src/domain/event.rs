@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// One row of the outbox. Subject and `seq` together say which event it is, the same over all deliveries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// `request`, `member`, `closing` or `job`.
+    /// `request`, `member`, `closing`, `job` or `webhook`.
     pub subject_kind: &'static str,
     /// Which one.
     pub subject_id: String,
@@ -92,6 +92,25 @@ impl Event {
                 "seq": entry.seq,
                 "action": entry.action,
                 "state": state.as_str(),
+                "occurred_at": rfc3339(entry.occurred_at),
+            }),
+        }
+    }
+
+    /// The event of a webhook's change; `state` is how it stands since then, null when it is gone.
+    #[must_use]
+    pub fn of_webhook(entry: &super::history::SubjectEntry, state: Option<super::webhook::EndpointState>) -> Self {
+        Self {
+            subject_kind: "webhook",
+            subject_id: entry.subject_id.clone(),
+            seq: entry.seq,
+            event_type: format!("webhook.{}", entry.action),
+            payload: json!({
+                "organization_id": entry.organization_id,
+                "webhook_id": entry.subject_id,
+                "seq": entry.seq,
+                "action": entry.action,
+                "state": state.map(super::webhook::EndpointState::as_str),
                 "occurred_at": rfc3339(entry.occurred_at),
             }),
         }

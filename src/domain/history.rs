@@ -214,6 +214,8 @@ names! {
         Member = "member",
         /// Requests.
         Request = "request",
+        /// Webhooks; the subject is the endpoint.
+        Webhook = "webhook",
     }
 }
 
@@ -227,6 +229,7 @@ impl Kind {
             Self::Job => &["start", "succeed", "fail", "cancel"],
             Self::Member => &["add", "change", "pseudonymize", "invite", "revoke_invitation", "accept_invitation"],
             Self::Request => &["create", "edit", "submit", "approve", "reject", "send_back", "withdraw"],
+            Self::Webhook => &["add", "change", "enable", "disable", "replay", "rotate_secret", "fail", "delete"],
         }
     }
 }

@@ -37,6 +37,26 @@ id! {
     ChargeId
 }
 
+id! {
+    /// An endpoint of webhooks. `UUIDv7`, made by the server.
+    EndpointId
+}
+
+impl EndpointId {
+    /// Makes a new id.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one home of new endpoint ids")]
+    pub fn new() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl Default for EndpointId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl RequestId {
     /// Makes a new id. Time-ordered, so that new rows land side by side in the index.
     #[must_use]

@@ -1,13 +1,13 @@
 //! What is to be done after an approval: when it starts, when it is tried again, and when it has failed.
 
 use super::Instant;
+use super::backoff::{Backoff, NotBefore};
 use super::history::{ChainHead, Kind, SubjectEntry};
 use super::ids::{OrganizationId, RequestId, UserId, Version};
 use super::member::Member;
 use super::request::{Request, Status, names};
 use serde_json::json;
 use serde_json::value::RawValue;
-use std::time::Duration;
 
 names! {
     /// How a request's processing stands.
@@ -123,15 +123,6 @@ impl Order {
     }
 }
 
-/// When a failed attempt may be repeated, where the outside system said so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotBefore {
-    /// After so long.
-    After(Duration),
-    /// At this time.
-    At(Instant),
-}
-
 /// What became of an attempt.
 #[derive(Clone, Debug)]
 pub enum Outcome {
@@ -150,21 +141,8 @@ pub enum Outcome {
 pub struct Patience {
     /// So many failed attempts in a row, and it has failed.
     pub max_attempts: u32,
-    /// The pause after the first failure, which doubles with each.
-    pub min_pause: Duration,
-    /// The longest of those pauses.
-    pub max_pause: Duration,
-}
-
-/// The longest pause that an outside system can ask for.
-const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
-
-impl Patience {
-    /// The pause after this many failures in a row; `jitter`, from 0 to 1, takes away up to half of it.
-    fn pause(&self, failures: u32, jitter: f64) -> Duration {
-        let doubled = self.min_pause.saturating_mul(1 << failures.saturating_sub(1).min(20));
-        doubled.min(self.max_pause).mul_f64(1.0 - 0.5 * jitter.clamp(0.0, 1.0))
-    }
+    /// The pauses between them.
+    pub backoff: Backoff,
 }
 
 /// A job after an attempt.
@@ -205,21 +183,10 @@ pub fn judge(job: &Job, outcome: &Outcome, patience: &Patience, at: Instant, jit
                 let error = format!("given up after {failures} failed attempts; the last one: {error}");
                 return ended(JobState::Failed, failures, Some(&error), "fail");
             }
-            let later = |pause| {
-                let pause = chrono::TimeDelta::from_std(pause).ok();
-                pause.and_then(|pause| at.checked_add_signed(pause)).unwrap_or(at)
-            };
-            let own = later(patience.pause(count, jitter));
-            let asked = match not_before {
-                // The longest first: no number of seconds is too large to be sent.
-                Some(NotBefore::After(pause)) => later((*pause).min(RETRY_AFTER_MAX)),
-                Some(NotBefore::At(time)) => *time,
-                None => own,
-            };
             let error = kept_error(error);
             Verdict {
                 job: Job { failures, last_error: Some(error.clone()), ..job.clone() },
-                next_try_at: Some(own.max(asked.min(later(RETRY_AFTER_MAX)))),
+                next_try_at: Some(patience.backoff.next_try(count, jitter, *not_before, at)),
                 error: Some(error),
                 action: None,
             }
@@ -262,7 +229,8 @@ pub fn entry(
 }
 
 /// A text that may hold words from outside, fit to be kept: one line, no more than [`ERROR_MAX`] characters.
-fn kept_error(text: &str) -> String {
+#[must_use]
+pub fn kept_error(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ERROR_MAX).collect();
     if line.trim().is_empty() { "an error without words".to_owned() } else { line }
 }
@@ -270,9 +238,12 @@ fn kept_error(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
-    const PATIENCE: Patience =
-        Patience { max_attempts: 4, min_pause: Duration::from_secs(10), max_pause: Duration::from_secs(30) };
+    const PATIENCE: Patience = Patience {
+        max_attempts: 4,
+        backoff: Backoff { min_pause: Duration::from_secs(10), max_pause: Duration::from_secs(30) },
+    };
 
     fn job(failures: i32) -> Job {
         Job { state: JobState::Waiting, attempts: failures + 1, failures, last_error: None }

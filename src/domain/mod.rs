@@ -4,6 +4,7 @@
 //! [`request::decide`] (every check of a write, in order). Who may see and do what is in [`member`]. What makes
 //! bending the history visible is [`history`], and [`verify`] looks for it.
 
+pub mod backoff;
 pub mod charge;
 pub mod content;
 pub mod event;
@@ -18,6 +19,7 @@ pub mod period;
 pub mod request;
 pub mod text;
 pub mod verify;
+pub mod webhook;
 
 /// A moment as PostgreSQL keeps it: UTC, to the microsecond. Always the database's clock, never this process's.
 pub type Instant = chrono::DateTime<chrono::Utc>;

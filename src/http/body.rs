@@ -296,6 +296,23 @@ impl Fields {
         }
     }
 
+    /// A list of texts that may be left out or null: then it is empty.
+    pub(super) fn texts(&mut self, field: &str) -> Vec<String> {
+        let items = match self.object.remove(field) {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Array(items)) => items,
+            Some(_) => {
+                self.wrong(field, "wrong_type", "must be a list of strings");
+                return Vec::new();
+            }
+        };
+        let texts: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+        texts.unwrap_or_else(|| {
+            self.wrong(field, "wrong_type", "must be a list of strings");
+            Vec::new()
+        })
+    }
+
     /// An integer that may be left out or null. `1.0` and `1e2` are no integers.
     pub(super) fn optional_integer(&mut self, field: &str) -> Option<i64> {
         match self.object.remove(field) {

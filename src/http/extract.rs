@@ -117,6 +117,16 @@ impl Query {
         period.ok_or_else(|| invalid(format!("`{name}` must be a month such as 2026-10, from 1970-01 to 2199-12.")))
     }
 
+    /// The version that the author of a write without a body saw.
+    pub(super) fn version(&self) -> Result<Option<i64>, Problem> {
+        let Some(text) = self.get("version") else { return Ok(None) };
+        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        match text.parse() {
+            Ok(version) if digits => Ok(Some(version)),
+            _ => Err(invalid("`version` must be an integer.")),
+        }
+    }
+
     /// 1 to 200, 50 when left out.
     pub(super) fn limit(&self) -> Result<u16, Problem> {
         let Some(text) = self.get("limit") else { return Ok(50) };

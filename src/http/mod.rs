@@ -14,6 +14,7 @@ mod dto;
 mod dto_closing;
 mod dto_people;
 mod dto_processing;
+mod dto_webhooks;
 mod export;
 mod extract;
 mod health;
@@ -29,6 +30,7 @@ mod state;
 mod statements;
 mod streaming;
 mod unread;
+mod webhooks;
 
 pub use body::BodyLimits;
 pub use sign_in::{DemoPerson, DemoSignIn, ProviderSettings, SignIn};
@@ -56,9 +58,11 @@ macro_rules! resource {
     (@route GET) => { web::route().guard(guard::Any(guard::Get()).or(guard::Head())) };
     (@route POST) => { web::post() };
     (@route PUT) => { web::put() };
+    (@route DELETE) => { web::delete() };
     (@allow GET) => { "GET, HEAD" };
     (@allow POST) => { "POST" };
     (@allow PUT) => { "PUT" };
+    (@allow DELETE) => { "DELETE" };
 }
 
 /// The route table.
@@ -85,6 +89,15 @@ pub fn routes(config: &mut ServiceConfig) {
                 .service(resource!("/invitations", GET invitations::list, POST invitations::invite))
                 .service(resource!("/invitations/{invitation}", GET invitations::get))
                 .service(resource!("/invitations/{invitation}/revoke", POST invitations::revoke))
+                .service(resource!("/webhooks", GET webhooks::list, POST webhooks::add))
+                .service(
+                    resource!("/webhooks/{webhook}", GET webhooks::get, PUT webhooks::put, DELETE webhooks::delete),
+                )
+                .service(resource!("/webhooks/{webhook}/enable", POST webhooks::enable))
+                .service(resource!("/webhooks/{webhook}/disable", POST webhooks::disable))
+                .service(resource!("/webhooks/{webhook}/replay", POST webhooks::replay))
+                .service(resource!("/webhooks/{webhook}/rotate-secret", POST webhooks::rotate_secret))
+                .service(resource!("/webhooks/{webhook}/deliveries", GET webhooks::deliveries))
                 .service(resource!("/charges", GET charges::list, POST charges::import))
                 .service(resource!("/charges/{charge}", GET charges::get, PUT charges::correct))
                 .service(resource!("/closings/{period}", GET closings::get, POST closings::start))
@@ -165,7 +178,7 @@ fn cors(origins: &[String]) -> Cors {
     origins
         .iter()
         .fold(Cors::default(), |cors, origin| cors.allowed_origin(origin))
-        .allowed_methods(["GET", "HEAD", "POST", "PUT"])
+        .allowed_methods(["GET", "HEAD", "POST", "PUT", "DELETE"])
         .allowed_headers([header::AUTHORIZATION, header::CONTENT_TYPE, header::IF_NONE_MATCH])
         .allowed_header("idempotency-key")
         .allowed_header("x-request-id")

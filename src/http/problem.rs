@@ -5,11 +5,13 @@
 use super::dto::{CurrentDto, ProblemDto, ViolationDto};
 use super::dto_closing::ChargeDto;
 use super::dto_people::MemberDto;
+use super::dto_webhooks::WebhookDto;
 use crate::domain::charge::ClosingRefusal;
 use crate::domain::job::JobRefusal;
 use crate::domain::member::MemberRefusal;
 use crate::domain::request::Refusal;
 use crate::domain::text::Violation;
+use crate::domain::webhook::{ENDPOINTS_MAX, WebhookRefusal};
 use crate::inspection::InspectionRefusal;
 use crate::transaction::admission::Full;
 use crate::transaction::{StoreError, UseCaseError};
@@ -66,6 +68,9 @@ codes! {
     ChargeChanged 409 "charge_changed" "Somebody corrected the charge since you looked.",
     PeriodClosed 409 "period_closed" "The charge's month is closed, or is being closed.",
     ProcessingNotConfigured 409 "processing_not_configured" "There is no outside system to ask.",
+    WebhookChanged 409 "webhook_changed" "Somebody changed the webhook since you looked.",
+    TooManyWebhooks 409 "too_many_webhooks" "The organization has as many webhooks as it can have.",
+    WebhooksNotConfigured 409 "webhooks_not_configured" "There is no key to keep webhooks' secrets with.",
     PeriodNotOver 409 "period_not_over" "The month is not over yet.",
     PayloadTooLarge 413 "payload_too_large" "The body is too large.",
     UnsupportedMediaType 415 "unsupported_media_type" "The body must be uncompressed application/json.",
@@ -101,6 +106,7 @@ enum Extra {
     Current(Box<CurrentDto>),
     Member(Box<MemberDto>),
     Charge(Box<ChargeDto>),
+    Webhook(Box<WebhookDto>),
 }
 
 impl Problem {
@@ -212,6 +218,7 @@ impl Problem {
                 Extra::Current(current) => serde_json::to_value(current).ok(),
                 Extra::Member(member) => serde_json::to_value(member).ok(),
                 Extra::Charge(charge) => serde_json::to_value(charge).ok(),
+                Extra::Webhook(webhook) => serde_json::to_value(webhook).ok(),
             },
         };
         response.json(body)
@@ -309,6 +316,30 @@ impl From<ClosingRefusal> for Problem {
                 Self::new(Code::InvalidTransition, "Only a blocked row of this month can be excluded from it.")
             }
             ClosingRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
+        }
+    }
+}
+
+impl From<WebhookRefusal> for Problem {
+    fn from(refusal: WebhookRefusal) -> Self {
+        match refusal {
+            WebhookRefusal::Forbidden => Self::new(Code::Forbidden, "Only administrators manage webhooks."),
+            WebhookRefusal::NotFound => Self::not_found(),
+            WebhookRefusal::NotConfigured => {
+                Self::new(Code::WebhooksNotConfigured, "Ask whoever runs this installation to set webhooks.secret_key.")
+            }
+            WebhookRefusal::TooMany => Self::new(
+                Code::TooManyWebhooks,
+                format!("Delete one that is not needed any more: an organization has at most {ENDPOINTS_MAX}."),
+            ),
+            WebhookRefusal::Changed(current) => {
+                let (endpoint, stream) = *current;
+                Self {
+                    extra: Extra::Webhook(Box::new(WebhookDto::new(&endpoint, stream, None))),
+                    ..Self::new(Code::WebhookChanged, "Look at `current`, and decide anew on what is there now.")
+                }
+            }
+            WebhookRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::body::{BodyLimits, Fields, read_object};
 use super::extract::{idempotency_key, path_period, path_uuid};
 use super::problem::{Code, Problem};
 use super::sign_in::SignIn;
-use crate::app::{Approvals, Closer, Closings, Identities, Inspections, Members, Processing};
+use crate::app::{Approvals, Closer, Closings, Identities, Inspections, Members, Processing, Webhooks};
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::Runner;
@@ -39,6 +39,8 @@ pub struct State {
     pub closings: Closings,
     /// The use cases on what follows an approval.
     pub processing: Processing,
+    /// The use cases on webhooks.
+    pub webhooks: Webhooks,
     /// The closings of this process.
     pub closer: Closer,
     /// The exports under way.
@@ -134,7 +136,7 @@ impl Write {
     /// Reads in the order of checks: token, path, key, and the shape of the body.
     pub(super) async fn read(request: &HttpRequest, payload: Payload, state: &State) -> Result<Self, Problem> {
         let viewer = state.viewer(request).await?;
-        for name in ["id", "user", "invitation", "charge"] {
+        for name in ["id", "user", "invitation", "charge", "webhook"] {
             if request.match_info().get(name).is_some() {
                 path_uuid(request, name)?;
             }

@@ -84,13 +84,15 @@ impl InspectionReads for PgReads {
         let filters = &selection.filters;
         let wants_requests = filters.kind.is_none_or(|kind| kind == Kind::Request);
         let wants_others = filters.request_id.is_none() && filters.kind != Some(Kind::Request);
-        // `request` is the last of the kinds: at the place's instant all requests are still to come, unless the place
-        // is one of theirs.
-        let request = match after.kind {
-            Some(Kind::Request) => Uuid::try_parse(&after.subject).map_err(|_| corrupt("a place's request"))?,
-            _ => Uuid::nil(),
+        // At the place's instant the requests of kinds before theirs are all still to come, of kinds after theirs none.
+        let (request, request_version) = match after.kind {
+            Some(Kind::Request) => {
+                let id = Uuid::try_parse(&after.subject).map_err(|_| corrupt("a place's request"))?;
+                (id, after.version)
+            }
+            Some(kind) if kind.as_str() > Kind::Request.as_str() => (Uuid::max(), i64::MAX),
+            _ => (Uuid::nil(), 0),
         };
-        let request_version = if after.kind == Some(Kind::Request) { after.version } else { 0 };
         // Each half walks its own index in order and stops at the limit. Whether a request was ever submitted is a
         // subquery for each row, not a join, or a plan could begin with all requests. The plan is made anew with the
         // values, so that the half and the conditions that do not apply cost nothing.

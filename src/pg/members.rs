@@ -35,6 +35,18 @@ macro_rules! member {
 }
 
 impl PgSession {
+    /// The organization's row, which serializes what is counted over all of its members or endpoints.
+    pub(super) async fn take_organization(&mut self, organization: OrganizationId) -> Result<(), StoreError> {
+        let locked = within(
+            self.answer_limit,
+            query!("SELECT id FROM organization WHERE id = $1 FOR NO KEY UPDATE", organization.0)
+                .fetch_optional(self.connection()?),
+        )
+        .await;
+        self.note(locked)?;
+        Ok(())
+    }
+
     /// Fence and row of a member who acts: both shared.
     pub(super) async fn share_member(
         &mut self,
@@ -105,13 +117,7 @@ impl MemberStore for PgStore {
 impl MemberSession for PgSession {
     async fn lock_administration(&mut self, viewer: Viewer, target: UserId) -> Result<Administration, StoreError> {
         let organization = viewer.organization_id;
-        let locked = within(
-            self.answer_limit,
-            query!("SELECT id FROM organization WHERE id = $1 FOR NO KEY UPDATE", organization.0)
-                .fetch_optional(self.connection()?),
-        )
-        .await;
-        self.note(locked)?;
+        self.take_organization(organization).await?;
 
         // Ascending, and one who changes himself is locked once, in the stronger mode.
         let (actor, target_row) = match viewer.user_id.cmp(&target) {

@@ -158,4 +158,5 @@ GRANT INSERT, UPDATE, DELETE ON blocked_charge TO ringi_app;
 GRANT INSERT ON approval_version, approval_history, organization_history, outbox_event, user_identity TO ringi_app;
 GRANT INSERT, UPDATE, DELETE ON idempotency_key, job_lease TO ringi_app;
 GRANT INSERT, UPDATE ON job, job_attempt, job_result TO ringi_app;
+GRANT INSERT, UPDATE, DELETE ON webhook_endpoint, webhook_delivery TO ringi_app;
 GRANT USAGE ON SEQUENCE lease_fence TO ringi_app;";

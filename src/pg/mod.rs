@@ -5,8 +5,8 @@
 //! The same in every path, so that no two transactions can wait for each other in a circle. A path that needs
 //! another order is designed wrong; no lock is ever upgraded.
 //!
-//! 1. `organization` — FOR NO KEY UPDATE, by member administration only, which it serializes (FOR UPDATE would
-//!    deadlock with the foreign keys' checks)
+//! 1. `organization` — FOR NO KEY UPDATE, by member administration, which it serializes, and by who adds a webhook (FOR
+//!    UPDATE would deadlock with the foreign keys' checks)
 //! 2. `organization_member` — each member's fence and then its row, members ascending, each in its strongest mode at
 //!    once: FOR SHARE by who acts, FOR NO KEY UPDATE by who changes a member
 //! 3. `idempotency_key` — by INSERT: a second call waits for the first
@@ -17,8 +17,9 @@
 //!    the lease is taken, in a transaction of its own, and by who cancels, so that none appears behind the job's lock
 //! 7. `job` — FOR UPDATE, under its lease or after looking for one
 //! 8. `charge` — ascending: FOR UPDATE by who corrects it, FOR SHARE by a closing
-//! 9. `history_head` — FOR UPDATE
-//! 10. inserts
+//! 9. `webhook_endpoint` — FOR UPDATE, by who changes it, and under the relay's lease by who has delivered to it
+//! 10. `history_head` — FOR UPDATE
+//! 11. inserts
 //!
 //! # The fence of a member
 //!
@@ -58,6 +59,7 @@ mod session;
 mod signals;
 mod statements;
 mod verify;
+mod webhooks;
 
 pub use identities::PgIdentities;
 pub use jobs::PgJobs;

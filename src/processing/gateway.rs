@@ -1,11 +1,10 @@
 //! The way to the outside system: one POST, bounded in time and size, told apart by what may be tried again.
 
-use crate::domain::Instant;
-use crate::domain::job::{NotBefore, Order, Outcome};
+use crate::domain::job::{Order, Outcome};
 use crate::domain::lease::Fence;
 use crate::domain::rfc3339;
-use reqwest::header::{self, HeaderMap};
-use reqwest::redirect::Policy;
+use crate::outbound;
+use reqwest::header;
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -41,14 +40,8 @@ impl Gateway {
     /// # Errors
     /// A sentence, when there is no TLS on this machine.
     pub fn new(settings: GatewaySettings) -> Result<Self, String> {
-        let client = Client::builder()
-            .user_agent(concat!("ringi/", env!("CARGO_PKG_VERSION")))
-            // Only the address that somebody configured is spoken to; and no proxy of the environment's.
-            .redirect(Policy::none())
-            .no_proxy()
+        let client = outbound::client(settings.connect_timeout, settings.timeout)
             .https_only(settings.url.scheme() == "https")
-            .connect_timeout(settings.connect_timeout)
-            .timeout(settings.timeout)
             .build()
             .map_err(|error| format!("processing.connector_url: no TLS ({error}); install ca-certificates"))?;
         Ok(Self { client, settings })
@@ -92,23 +85,18 @@ impl Gateway {
     }
 
     async fn read(&self, mut answer: Response) -> Outcome {
-        let (status, not_before) = (answer.status(), retry_after(answer.headers()));
-        let location = answer.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).and_then(whereto);
-        // Piece by piece: what is announced need not be what comes.
-        let mut body = Vec::new();
-        loop {
-            match answer.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > self.settings.answer_limit => {
-                    let limit = self.settings.answer_limit;
-                    return Outcome::Refused(format!(
-                        "the outside system's answer ({status}) is larger than processing.answer_limit_bytes ({limit})"
-                    ));
-                }
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => break,
-                Err(error) => return Outcome::Failed(self.said(error), not_before),
+        let (status, not_before) = (answer.status(), outbound::retry_after(answer.headers()));
+        let redirect = outbound::redirect_of(&answer);
+        let limit = self.settings.answer_limit;
+        let body = match outbound::read_up_to(&mut answer, limit).await {
+            Ok(body) if body.is_cut => {
+                return Outcome::Refused(format!(
+                    "the outside system's answer ({status}) is larger than processing.answer_limit_bytes ({limit})"
+                ));
             }
-        }
+            Ok(body) => body.bytes,
+            Err(error) => return Outcome::Failed(self.said(error), not_before),
+        };
         let quote = quoted(&body);
         if status.is_success() {
             return match read_json(&body) {
@@ -126,7 +114,7 @@ impl Gateway {
             return Outcome::Failed(format!("the outside system answered {status}{quote}"), not_before);
         }
         if status.is_redirection() {
-            let to = location.map_or_else(String::new, |to| format!(" to {to}"));
+            let to = redirect.map_or_else(String::new, |to| format!(" to {to}"));
             return Outcome::Refused(format!(
                 "the outside system answered {status}, a redirect{to}, which is not followed: name the address itself in \
                  processing.connector_url"
@@ -145,21 +133,8 @@ impl Gateway {
         } else {
             "the outside system's answer broke off"
         };
-        let error = error.without_url();
-        let mut text = format!("{what}: {error}");
-        let mut cause = std::error::Error::source(&error);
-        while let Some(error) = cause {
-            text = format!("{text}: {error}");
-            cause = error.source();
-        }
-        text
+        format!("{what}: {}", outbound::causes(error))
     }
-}
-
-/// Scheme and host of a redirect: all who see the request read it, and the rest may hold a secret.
-fn whereto(location: &str) -> Option<String> {
-    let url: Url = location.parse().ok()?;
-    Some(format!("{}://{}", url.scheme(), url.host_str()?))
 }
 
 /// What it says, to be looked at, and as it came, to be kept: a [`Value`] rounds long numbers.
@@ -167,18 +142,9 @@ fn read_json(body: &[u8]) -> serde_json::Result<(Value, Box<RawValue>)> {
     Ok((serde_json::from_slice(body)?, serde_json::from_slice(body)?))
 }
 
-/// Seconds, or a date.
-fn retry_after(headers: &HeaderMap) -> Option<NotBefore> {
-    let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(NotBefore::After(Duration::from_secs(seconds)));
-    }
-    chrono::DateTime::parse_from_rfc2822(value).ok().map(|at| NotBefore::At(Instant::from(at)))
-}
-
 fn quoted(body: &[u8]) -> String {
-    let text: String = String::from_utf8_lossy(body).trim().chars().take(QUOTED).collect();
-    if text.is_empty() { String::new() } else { format!(": {text}") }
+    let text = outbound::excerpt(body, QUOTED);
+    if text.is_empty() { text } else { format!(": {text}") }
 }
 
 /// PostgreSQL keeps no text with this character in it.
@@ -201,19 +167,6 @@ impl std::fmt::Debug for Gateway {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date() {
-        let read = |value: &'static str| {
-            retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, header::HeaderValue::from_static(value))]))
-        };
-        assert_eq!(read("120"), Some(NotBefore::After(Duration::from_mins(2))));
-        let at = Instant::from_timestamp(1_445_412_480, 0).expect("in range");
-        assert_eq!(read("Wed, 21 Oct 2015 07:28:00 GMT"), Some(NotBefore::At(at)));
-        for nonsense in ["", "soon", "-1", "1.5", "99999999999999999999"] {
-            assert_eq!(read(nonsense), None, "{nonsense}");
-        }
-    }
 
     #[test]
     fn nul_is_found_wherever_it_hides() {

@@ -7,7 +7,6 @@
 
 use super::keys::KeySet;
 use super::{Algorithm, PublicKey, TokenRefusal};
-use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode, Url, header};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -122,14 +121,8 @@ impl Jwks {
         url: Url,
         settings: FetchSettings,
     ) -> Result<Self, String> {
-        let client = Client::builder()
-            .user_agent(concat!("ringi/", env!("CARGO_PKG_VERSION")))
-            // A redirect could lead inside, and to http. A proxy is a setting of its own, if anybody ever needs one.
-            .redirect(Policy::none())
-            .no_proxy()
+        let client = crate::outbound::client(settings.connect_timeout, settings.timeout)
             .https_only(url.scheme() == "https")
-            .connect_timeout(settings.connect_timeout)
-            .timeout(settings.timeout)
             .pool_max_idle_per_host(0)
             .build()
             .map_err(|error| format!("auth.issuers: {issuer:?}: no TLS ({error}); install ca-certificates"))?;

@@ -276,6 +276,7 @@ impl App {
             "job",
             "job_attempt",
             "job_result",
+            "webhook_endpoint",
         ] {
             let rows: Vec<String> =
                 sqlx::query_scalar(AssertSqlSafe(format!("SELECT t::text FROM {table} t ORDER BY t::text")))

@@ -143,7 +143,7 @@ async fn filters_take_what_they_say_and_bounds_meet_without_gap_or_overlap() {
     for wrong in [
         "colour=red",
         "kind=visit",
-        "action=delete",
+        "action=forget",
         "action=send-back",
         "actor_id=me",
         "request_id=1",

@@ -69,6 +69,7 @@ mod torture;
 mod verify;
 mod verify_cli;
 mod visibility;
+mod webhooks;
 mod wire;
 
 #[path = "../../bench/trips.rs"]

@@ -4,6 +4,7 @@ use crate::charges::{charge, correct, correction};
 use crate::closing::{close, start};
 use crate::harness::{Answer, App, PATIENCE, Person, id_of, settings};
 use crate::logs;
+use crate::webhooks::{self, named};
 use crate::wire::{connect, head, post_text, read_answer, refused, send_bytes, with_token};
 use reqwest::Method;
 use ringi::http::problem::Code;
@@ -33,7 +34,8 @@ impl Met<'_> {
         assert_eq!(answer.header("cache-control"), "private, no-cache", "{code:?}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{code:?}");
         let current =
-            matches!(code, Code::RequestChanged | Code::InvalidTransition | Code::MemberChanged | Code::ChargeChanged);
+            matches!(code, Code::RequestChanged | Code::InvalidTransition | Code::MemberChanged | Code::ChargeChanged)
+                || code == Code::WebhookChanged;
         assert_eq!(body.contains_key("current"), current, "{code:?}");
         let errors = matches!(code, Code::ValidationFailed | Code::UnknownField);
         assert_eq!(body.contains_key("errors"), errors, "{code:?}");
@@ -67,9 +69,10 @@ async fn every_code_is_met_in_full_shape() {
     meet_among_members(&mut met, &applicant).await;
     meet_among_charges(&mut met).await;
     meet_by_waiting(&mut met, &applicant, &approver, &pending).await;
+    let met = meet_among_webhooks(met).await;
 
     let all: BTreeSet<_> = Code::ALL.iter().filter(|code| !NOT_HERE.contains(code)).map(|code| code.as_str()).collect();
-    assert_eq!(met.codes, all, "a new code needs a test");
+    assert_eq!(met, all, "a new code needs a test");
     app.check_invariants().await;
     app.stop().await;
 }
@@ -153,6 +156,24 @@ async fn meet_among_charges(met: &mut Met<'_>) {
     close(admin, "2024-10").await;
     met.meet(Code::PeriodNotOver, start(admin, "2199-12")).await;
     met.meet(Code::PeriodClosed, admin.put(&path, correction(&seen, json!({"amount": 1})))).await;
+}
+
+/// One installation has no key for webhooks, another has.
+async fn meet_among_webhooks(mut met: Met<'_>) -> BTreeSet<&'static str> {
+    met.meet(Code::WebhooksNotConfigured, met.app.admin.post("webhooks", named("http://192.0.2.1/"))).await;
+    let app = App::with(webhooks::hooked()).await;
+    let mut there = Met { app: &app, codes: met.codes };
+    let seen = webhooks::add(&app, "http://127.0.0.1:9/", &[]).await;
+    let stale = webhooks::post(&app, &seen, "disable", json!({"version": 7}));
+    let changed = there.meet(Code::WebhookChanged, stale).await;
+    assert_eq!(changed.body["current"], webhooks::look(&app, &seen).await);
+    for _ in 1..20 {
+        webhooks::add(&app, "http://127.0.0.1:9/", &[]).await;
+    }
+    there.meet(Code::TooManyWebhooks, app.admin.post("webhooks", named("http://127.0.0.1:9/"))).await;
+    let codes = there.codes;
+    app.stop().await;
+    codes
 }
 
 async fn meet_by_waiting(met: &mut Met<'_>, applicant: &Person, approver: &Person, pending: &Value) {

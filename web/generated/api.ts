@@ -642,6 +642,158 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/{org}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page of webhooks
+         * @description Oldest first, which never changes.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Name an address that is to be told of events
+         * @description From now on it is sent every event that it wants: `POST` with `{type, timestamp, data}`, the headers `webhook-id` (the same over all attempts), `webhook-timestamp` and `webhook-signature` of Standard Webhooks. `secret` is in this one answer only, and never in a replay. At least once, and of one request, member, job or month in order; nothing of a request that was never submitted. A 2xx is a receipt. 410 turns the endpoint off, 429 and 503 make it rest for as long as `Retry-After` says; after any other answer, a redirect included, it is tried again with growing pauses, and given up after days.
+         */
+        post: operations["addWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/webhooks/{webhook}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One webhook
+         * @description Also how far it has been told, and why it fails.
+         */
+        get: operations["getWebhook"];
+        /**
+         * Change address and events
+         * @description As a whole. With another address it is tried at once. What is under way to the old one still arrives there.
+         */
+        put: operations["changeWebhook"];
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description With its secrets and its log. Its history stays.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/webhooks/{webhook}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest attempts
+         * @description Newest first. The log is kept short: see the settings `webhooks.log_rows` and `webhooks.log_days`.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/webhooks/{webhook}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send nothing any more
+         * @description What comes meanwhile is sent when it is enabled again, unless it is older than the installation keeps events.
+         */
+        post: operations["disableWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/webhooks/{webhook}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on where it stopped
+         * @description Also tries one at once that waits for its next attempt.
+         */
+        post: operations["enableWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/webhooks/{webhook}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send again, or skip
+         * @description Goes on with `from_position`, earlier or later than where it stands, and enables it. Events keep their `webhook-id`.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/webhooks/{webhook}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign with a new secret
+         * @description `secret` is in this one answer only. For `overlap_hours` the secret before it signs, too, so that a receiver can change over when it likes; 0 ends that at once.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sign-in": {
         parameters: {
             query?: never;
@@ -1388,6 +1540,25 @@ export interface components {
             title: string;
         };
         /**
+         * @description An address, and what it is told of.
+         * @example {
+         *       "event_types": [
+         *         "request.approve",
+         *         "request.reject"
+         *       ],
+         *       "url": "https://erp.example/ringi"
+         *     }
+         */
+        NewWebhook: {
+            /** @description Which events; empty or left out: all of them. */
+            event_types?: ("request.create" | "request.edit" | "request.submit" | "request.approve" | "request.reject" | "request.send_back" | "request.withdraw" | "job.start" | "job.succeed" | "job.fail" | "job.cancel" | "closing.start" | "closing.block" | "closing.exclude" | "closing.close" | "member.add" | "member.change" | "member.pseudonymize" | "webhook.add" | "webhook.change" | "webhook.enable" | "webhook.disable" | "webhook.replay" | "webhook.rotate_secret" | "webhook.fail" | "webhook.delete")[] | null;
+            /**
+             * Format: uri
+             * @description An absolute address of https or http, without name, password or fragment, on the public network unless the installation permits others.
+             */
+            url: string;
+        };
+        /**
          * @description Nothing has to be said.
          * @example {}
          */
@@ -1494,6 +1665,25 @@ export interface components {
             /** @description What the outside system answered: any JSON. */
             result: unknown;
             state: components["schemas"]["JobState"];
+        };
+        /**
+         * @description Where to go on.
+         * @example {
+         *       "from_position": 1,
+         *       "version": 1
+         *     }
+         */
+        Replay: {
+            /**
+             * Format: int64
+             * @description The first event to be sent, from the webhook's `oldest_position` to one after its `newest_position`.
+             */
+            from_position: number;
+            /**
+             * Format: int64
+             * @description The version that the author saw.
+             */
+            version: number;
         };
         /** @description A request, as the caller sees it. */
         Request: {
@@ -1606,6 +1796,25 @@ export interface components {
             description: string;
             title: string;
             /** Format: int64 */
+            version: number;
+        };
+        /**
+         * @description A new secret, and how long the present one stays.
+         * @example {
+         *       "overlap_hours": 24,
+         *       "version": 1
+         *     }
+         */
+        Rotation: {
+            /**
+             * @description For how many hours the present secret signs, too.
+             * @default 24
+             */
+            overlap_hours: number | null;
+            /**
+             * Format: int64
+             * @description The version that the author saw.
+             */
             version: number;
         };
         /**
@@ -1772,6 +1981,149 @@ export interface components {
             /** @description Which month it is about. */
             period: string;
         };
+        /** @description An address that is told of events. */
+        Webhook: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description Which events; empty: all of them. */
+            event_types: ("request.create" | "request.edit" | "request.submit" | "request.approve" | "request.reject" | "request.send_back" | "request.withdraw" | "job.start" | "job.succeed" | "job.fail" | "job.cancel" | "closing.start" | "closing.block" | "closing.exclude" | "closing.close" | "member.add" | "member.change" | "member.pseudonymize" | "webhook.add" | "webhook.change" | "webhook.enable" | "webhook.disable" | "webhook.replay" | "webhook.rotate_secret" | "webhook.fail" | "webhook.delete")[];
+            /**
+             * Format: date-time
+             * @description Since when it fails.
+             */
+            failing_since: string | null;
+            /**
+             * Format: int32
+             * @description Attempts that failed in a row.
+             */
+            failures: number;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            last_attempt_at: string | null;
+            /** @description What went wrong in it. */
+            last_error: string | null;
+            /**
+             * Format: int32
+             * @description What the last attempt was answered; null when there was no answer.
+             */
+            last_status: number | null;
+            /**
+             * Format: int64
+             * @description The newest event of the organization; 0 when there is none.
+             */
+            newest_position: number;
+            /**
+             * Format: date-time
+             * @description When it is tried again.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description After a rotation the secret before it signs, too, until then.
+             */
+            old_secret_until: string | null;
+            /**
+             * Format: int64
+             * @description The oldest event that a replay can begin with.
+             */
+            oldest_position: number;
+            /**
+             * Format: int64
+             * @description Everything up to this position is delivered, or none of its business.
+             */
+            position: number;
+            /** @description What signs: `whsec_` and Base64. Only in the first answer to the one who made it or rotated it; null ever after. */
+            secret: string | null;
+            state: components["schemas"]["WebhookState"];
+            /**
+             * Format: date-time
+             * @description The last change. Deliveries change nothing.
+             */
+            updated_at: string;
+            /** @description Where deliveries are sent. */
+            url: string;
+            /**
+             * Format: int64
+             * @description Counts the changes by people, and by Ringi where it turned the endpoint off, from 1. Send it back with every
+             *     write.
+             */
+            version: number;
+        };
+        /**
+         * @description Address and events anew, and the version that the author saw.
+         * @example {
+         *       "event_types": [],
+         *       "url": "https://erp.example/ringi",
+         *       "version": 1
+         *     }
+         */
+        WebhookContent: {
+            /** @description Which events; empty or left out: all of them. */
+            event_types: ("request.create" | "request.edit" | "request.submit" | "request.approve" | "request.reject" | "request.send_back" | "request.withdraw" | "job.start" | "job.succeed" | "job.fail" | "job.cancel" | "closing.start" | "closing.block" | "closing.exclude" | "closing.close" | "member.add" | "member.change" | "member.pseudonymize" | "webhook.add" | "webhook.change" | "webhook.enable" | "webhook.disable" | "webhook.replay" | "webhook.rotate_secret" | "webhook.fail" | "webhook.delete")[] | null;
+            /**
+             * Format: uri
+             * @description An absolute address of https or http, without name, password or fragment, on the public network unless the installation permits others.
+             */
+            url: string;
+            /**
+             * Format: int64
+             * @description The version that the author saw.
+             */
+            version: number;
+        };
+        /** @description An attempt to deliver an event. */
+        WebhookDelivery: {
+            /** @description The beginning of the answer's body. */
+            answer: string | null;
+            /** Format: date-time */
+            attempted_at: string;
+            /** Format: int64 */
+            duration_ms: number;
+            /** @description What went wrong. */
+            error: string | null;
+            /** @description `webhook-id` of the delivery, the same over all attempts. */
+            event_id: string;
+            event_type: string;
+            /**
+             * Format: int64
+             * @description Counts the attempts of this endpoint, from 1.
+             */
+            number: number;
+            /**
+             * Format: int64
+             * @description Where the event stands; of what came before a first submission, where the submission stands.
+             */
+            position: number;
+            result: components["schemas"]["WebhookDeliveryResult"];
+            /**
+             * Format: int32
+             * @description What was answered; null when there was no answer.
+             */
+            status: number | null;
+        };
+        /** @description A page of a list. */
+        WebhookDeliveryPage: {
+            items: components["schemas"]["WebhookDelivery"][];
+            /** @description Send it as `cursor`, with the same filters, for the next page. Null on the last page. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description What became of an attempt.
+         * @enum {string}
+         */
+        WebhookDeliveryResult: "delivered" | "failed" | "throttled" | "gone";
+        /** @description A page of a list. */
+        WebhookPage: {
+            items: components["schemas"]["Webhook"][];
+            /** @description Send it as `cursor`, with the same filters, for the next page. Null on the last page. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description How an endpoint stands.
+         * @enum {string}
+         */
+        WebhookState: "enabled" | "failing" | "disabled";
     };
     responses: {
         /** @description It is what `If-None-Match` names. */
@@ -1948,6 +2300,47 @@ export interface components {
                 "application/problem+json": {
                     /** @enum {unknown} */
                     code?: "idempotency_in_progress" | "period_not_over";
+                    /** @constant */
+                    status?: 409;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: The first call with this key is still under way.
+         *     - `too_many_webhooks`: The organization has as many webhooks as it can have.
+         *     - `webhooks_not_configured`: There is no key to keep webhooks' secrets with.
+         */
+        "idempotency_in_progress.too_many_webhooks.webhooks_not_configured": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "idempotency_in_progress" | "too_many_webhooks" | "webhooks_not_configured";
+                    /** @constant */
+                    status?: 409;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: The first call with this key is still under way.
+         *     - `webhook_changed`: Somebody changed the webhook since you looked.
+         *     - `webhooks_not_configured`: There is no key to keep webhooks' secrets with.
+         */
+        "idempotency_in_progress.webhook_changed.webhooks_not_configured": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "idempotency_in_progress" | "webhook_changed" | "webhooks_not_configured";
+                    current?: components["schemas"]["Webhook"];
                     /** @constant */
                     status?: 409;
                 } & components["schemas"]["Problem"];
@@ -2349,6 +2742,37 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
+        /** @description - `version_required`: A write carries the version that its author saw. */
+        version_required: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "version_required";
+                    /** @constant */
+                    status?: 422;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description - `webhook_changed`: Somebody changed the webhook since you looked. */
+        webhook_changed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "webhook_changed";
+                    current?: components["schemas"]["Webhook"];
+                    /** @constant */
+                    status?: 409;
+                } & components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
@@ -2358,7 +2782,7 @@ export interface components {
         /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
         "X-Request-Id": string;
         /** @description Only this action. */
-        action: "walk" | "export" | "start" | "block" | "exclude" | "close" | "correct" | "succeed" | "fail" | "cancel" | "add" | "change" | "pseudonymize" | "invite" | "revoke_invitation" | "accept_invitation" | "create" | "edit" | "submit" | "approve" | "reject" | "send_back" | "withdraw";
+        action: "walk" | "export" | "start" | "block" | "exclude" | "close" | "correct" | "succeed" | "fail" | "cancel" | "add" | "change" | "pseudonymize" | "invite" | "revoke_invitation" | "accept_invitation" | "create" | "edit" | "submit" | "approve" | "reject" | "send_back" | "withdraw" | "enable" | "disable" | "replay" | "rotate_secret" | "delete";
         /** @description Only what this person did. */
         actor_id: string;
         /** @description Only those of this applicant. */
@@ -2374,7 +2798,7 @@ export interface components {
         /** @description The invitation. */
         invitation: string;
         /** @description Only what is of this kind. */
-        kind: "access" | "closing" | "job" | "member" | "request";
+        kind: "access" | "closing" | "job" | "member" | "request" | "webhook";
         /** @description How many items at most. */
         limit: number;
         /** @description The organization. */
@@ -2401,8 +2825,12 @@ export interface components {
         user_id: string;
         /** @description A version of the request. */
         version: number;
+        /** @description The version that the author saw. */
+        version_filter: number;
         /** @description `mine`: those that the caller applies for. `inbox`: exactly those that the caller could decide now. `all`: those that the caller may see. */
         view: "mine" | "inbox" | "all";
+        /** @description The webhook. */
+        webhook: string;
     };
     requestBodies: never;
     headers: {
@@ -2465,16 +2893,19 @@ export type NewCharges = components['schemas']['NewCharges'];
 export type NewInvitation = components['schemas']['NewInvitation'];
 export type NewMember = components['schemas']['NewMember'];
 export type NewRequest = components['schemas']['NewRequest'];
+export type NewWebhook = components['schemas']['NewWebhook'];
 export type Nothing = components['schemas']['Nothing'];
 export type OrganizationHistoryEntry = components['schemas']['OrganizationHistoryEntry'];
 export type OrganizationHistoryPage = components['schemas']['OrganizationHistoryPage'];
 export type Person = components['schemas']['Person'];
 export type Problem = components['schemas']['Problem'];
 export type Processing = components['schemas']['Processing'];
+export type Replay = components['schemas']['Replay'];
 export type Request = components['schemas']['Request'];
 export type RequestContent = components['schemas']['RequestContent'];
 export type RequestPage = components['schemas']['RequestPage'];
 export type RequestVersion = components['schemas']['RequestVersion'];
+export type Rotation = components['schemas']['Rotation'];
 export type RowFault = components['schemas']['RowFault'];
 export type Seen = components['schemas']['Seen'];
 export type SeenAndNeededReason = components['schemas']['SeenAndNeededReason'];
@@ -2492,6 +2923,13 @@ export type Verified = components['schemas']['Verified'];
 export type Violation = components['schemas']['Violation'];
 export type WaitingFor = components['schemas']['WaitingFor'];
 export type Warning = components['schemas']['Warning'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookContent = components['schemas']['WebhookContent'];
+export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type WebhookDeliveryPage = components['schemas']['WebhookDeliveryPage'];
+export type WebhookDeliveryResult = components['schemas']['WebhookDeliveryResult'];
+export type WebhookPage = components['schemas']['WebhookPage'];
+export type WebhookState = components['schemas']['WebhookState'];
 export type ResponseNotModified = components['responses']['NotModified'];
 export type ResponseBusy = components['responses']['busy'];
 export type ResponseBusyOutcomeUnknown = components['responses']['busy.outcome_unknown'];
@@ -2502,6 +2940,8 @@ export type ResponseIdempotencyInProgressInvitationNotOpen = components['respons
 export type ResponseIdempotencyInProgressInvitationNotOpenAlreadyAMember = components['responses']['idempotency_in_progress.invitation_not_open.already_a_member'];
 export type ResponseIdempotencyInProgressLastAdminMemberChanged = components['responses']['idempotency_in_progress.last_admin.member_changed'];
 export type ResponseIdempotencyInProgressPeriodNotOver = components['responses']['idempotency_in_progress.period_not_over'];
+export type ResponseIdempotencyInProgressTooManyWebhooksWebhooksNotConfigured = components['responses']['idempotency_in_progress.too_many_webhooks.webhooks_not_configured'];
+export type ResponseIdempotencyInProgressWebhookChangedWebhooksNotConfigured = components['responses']['idempotency_in_progress.webhook_changed.webhooks_not_configured'];
 export type ResponseInternal = components['responses']['internal'];
 export type ResponseInvalidQuery = components['responses']['invalid_query'];
 export type ResponseInvalidQueryInvalidPath = components['responses']['invalid_query.invalid_path'];
@@ -2525,6 +2965,8 @@ export type ResponseUnsupportedMediaType = components['responses']['unsupported_
 export type ResponseValidationFailedUnknownField = components['responses']['validation_failed.unknown_field'];
 export type ResponseValidationFailedUnknownFieldIdempotencyKeyReused = components['responses']['validation_failed.unknown_field.idempotency_key_reused'];
 export type ResponseValidationFailedUnknownFieldVersionRequiredIdempotencyKeyReused = components['responses']['validation_failed.unknown_field.version_required.idempotency_key_reused'];
+export type ResponseVersionRequired = components['responses']['version_required'];
+export type ResponseWebhookChanged = components['responses']['webhook_changed'];
 export type ParameterIdempotencyKey = components['parameters']['Idempotency-Key'];
 export type ParameterIfNoneMatch = components['parameters']['If-None-Match'];
 export type ParameterXRequestId = components['parameters']['X-Request-Id'];
@@ -2550,7 +2992,9 @@ export type ParameterUpdatedSince = components['parameters']['updated_since'];
 export type ParameterUser = components['parameters']['user'];
 export type ParameterUserId = components['parameters']['user_id'];
 export type ParameterVersion = components['parameters']['version'];
+export type ParameterVersionFilter = components['parameters']['version_filter'];
 export type ParameterView = components['parameters']['view'];
+export type ParameterWebhook = components['parameters']['webhook'];
 export type HeaderAllow = components['headers']['Allow'];
 export type HeaderContentDisposition = components['headers']['Content-Disposition'];
 export type HeaderETag = components['headers']['ETag'];
@@ -4335,6 +4779,456 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `next_cursor` of the page before, under the same filters. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookPage"];
+                };
+            };
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    addWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.too_many_webhooks.webhooks_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` that the caller has: 304 when it is still the same. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The webhook. */
+                webhook: components["parameters"]["webhook"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The webhook. */
+                webhook: components["parameters"]["webhook"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookContent"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.webhook_changed.webhooks_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query: {
+                /** @description The version that the author saw. */
+                version: components["parameters"]["version_filter"];
+            };
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The webhook. */
+                webhook: components["parameters"]["webhook"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            409: components["responses"]["webhook_changed"];
+            422: components["responses"]["version_required"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["limit"];
+                /** @description The `next_cursor` of the page before, under the same filters. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The webhook. */
+                webhook: components["parameters"]["webhook"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryPage"];
+                };
+            };
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    disableWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The webhook. */
+                webhook: components["parameters"]["webhook"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Seen"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.webhook_changed.webhooks_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    enableWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The webhook. */
+                webhook: components["parameters"]["webhook"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Seen"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.webhook_changed.webhooks_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The webhook. */
+                webhook: components["parameters"]["webhook"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Replay"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.webhook_changed.webhooks_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+                /** @description The webhook. */
+                webhook: components["parameters"]["webhook"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Rotation"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member.forbidden"];
+            404: components["responses"]["not_found"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.webhook_changed.webhooks_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
         };
     };
     getSignIn: {

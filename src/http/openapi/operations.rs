@@ -20,6 +20,8 @@ pub(super) enum Answer {
     Imported(&'static str),
     /// 200 with the thing as it stands after a write.
     Done(&'static str),
+    /// 204: it is not there any more.
+    Deleted,
     /// 202 for who began something that goes on, 200 for who found it begun or done.
     Begun(&'static str),
     /// 200 without a token, in this media type or schema.
@@ -65,6 +67,10 @@ const fn put(path: &'static str, id: &'static str, tag: &'static str, body: &'st
     Operation { method: "put", ..post(path, id, tag, body, answer) }
 }
 
+const fn delete(path: &'static str, id: &'static str, tag: &'static str) -> Operation {
+    Operation { method: "delete", filters: &["version_filter"], ..read(path, id, tag, Answer::Deleted) }
+}
+
 impl Operation {
     const fn says(self, summary: &'static str, detail: &'static str) -> Self {
         Self { summary, detail, ..self }
@@ -84,13 +90,15 @@ impl Operation {
 
     /// A write to a thing that exists: it needs the version that its author saw.
     fn changes(&self) -> bool {
-        matches!(self.answer, Answer::Done(_)) && !matches!(self.body, Some("Nothing" | "Exclusion"))
+        let done = matches!(self.answer, Answer::Done(_)) && !matches!(self.body, Some("Nothing" | "Exclusion"));
+        done || self.answer == Answer::Deleted
     }
 
     /// Every problem that this operation can answer, in the order of the table of codes.
     pub(super) fn problems(&self) -> impl Iterator<Item = Code> {
         let (operation, private) = (*self, !self.is_public());
-        let one_thing = ["{id}", "{user}", "{invitation}", "{charge}"].iter().any(|part| self.path.contains(part));
+        let one_thing =
+            ["{id}", "{user}", "{invitation}", "{charge}", "{webhook}"].iter().any(|part| self.path.contains(part));
         Code::ALL.iter().copied().filter(move |code| match code {
             // The path answers to the methods that it does not list.
             Code::MethodNotAllowed | Code::Internal => true,
@@ -103,10 +111,10 @@ impl Operation {
             | Code::UnsupportedMediaType
             | Code::ValidationFailed
             | Code::UnknownField => operation.body.is_some(),
-            Code::InvalidIdempotencyKey
-            | Code::IdempotencyInProgress
-            | Code::IdempotencyKeyReused
-            | Code::OutcomeUnknown => private && operation.body.is_some(),
+            Code::InvalidIdempotencyKey | Code::IdempotencyInProgress | Code::IdempotencyKeyReused => {
+                private && operation.body.is_some()
+            }
+            Code::OutcomeUnknown => private && (operation.body.is_some() || operation.answer == Answer::Deleted),
             Code::VersionRequired => operation.changes(),
             Code::NotAcceptable | Code::RateLimited => matches!(operation.answer, Answer::PageOrStream(_)),
             Code::Forbidden
@@ -120,6 +128,9 @@ impl Operation {
             | Code::MemberChanged
             | Code::ChargeChanged
             | Code::PeriodClosed
+            | Code::WebhookChanged
+            | Code::TooManyWebhooks
+            | Code::WebhooksNotConfigured
             | Code::PeriodNotOver => operation.codes.contains(code),
         })
     }
@@ -138,6 +149,7 @@ pub(super) const TAGS: &[(&str, &str)] = &[
         "What follows an approval: an outside system is asked, by one process at a time, and its answer is kept.",
     ),
     (MEMBERS, "People and their rights in an organization. For administrators."),
+    (WEBHOOKS, "Programs that are told of events, by the rules of Standard Webhooks. For administrators."),
     (
         INSPECTION,
         "What happened in an organization, who looked at it, and the proof that nobody bent it. For auditors.",
@@ -149,12 +161,14 @@ const REQUESTS: &str = "Requests";
 const CLOSING: &str = "Charges and months";
 const PROCESSING: &str = "Processing";
 const MEMBERS: &str = "Members";
+const WEBHOOKS: &str = "Webhooks";
 const INSPECTION: &str = "Inspection";
 const OPERATIONS_TAG: &str = "Operations";
 
 const FILTERS: &[&str] = &["view", "status", "applicant_id", "q", "updated_since"];
 const INSPECTED: &[&str] = &["request_id", "actor_id", "action", "kind", "from", "to"];
 const OWN: &[Code] = &[Code::Forbidden, Code::RequestChanged, Code::InvalidTransition];
+const WEBHOOK: &[Code] = &[Code::Forbidden, Code::WebhookChanged, Code::WebhooksNotConfigured];
 const DECISION: &[Code] =
     &[Code::Forbidden, Code::SelfApprovalForbidden, Code::RequestChanged, Code::InvalidTransition];
 
@@ -250,6 +264,27 @@ pub(super) const OPERATIONS: &[Operation] = &[
     post("/api/v1/invitations/accept", "acceptInvitation", MEMBERS, "InvitationToken", Answer::Made("Member"))
         .codes(&[Code::NotFound, Code::AlreadyAMember, Code::InvitationNotOpen])
         .says("Become a member by an invitation", "Anybody with a token of his own and the invitation's. The organization is named by the invitation."),
+    post(org!("/webhooks"), "addWebhook", WEBHOOKS, "NewWebhook", Answer::Made("Webhook"))
+        .codes(&[Code::Forbidden, Code::TooManyWebhooks, Code::WebhooksNotConfigured])
+        .says("Name an address that is to be told of events", "From now on it is sent every event that it wants: `POST` with `{type, timestamp, data}`, the headers `webhook-id` (the same over all attempts), `webhook-timestamp` and `webhook-signature` of Standard Webhooks. `secret` is in this one answer only, and never in a replay. At least once, and of one request, member, job or month in order; nothing of a request that was never submitted. A 2xx is a receipt. 410 turns the endpoint off, 429 and 503 make it rest for as long as `Retry-After` says; after any other answer, a redirect included, it is tried again with growing pauses, and given up after days."),
+    read(org!("/webhooks"), "listWebhooks", WEBHOOKS, Answer::Page("WebhookPage")).codes(&[Code::Forbidden])
+        .says("A page of webhooks", "Oldest first, which never changes."),
+    read(org!("/webhooks/{webhook}"), "getWebhook", WEBHOOKS, Answer::One("Webhook")).codes(&[Code::Forbidden])
+        .says("One webhook", "Also how far it has been told, and why it fails."),
+    put(org!("/webhooks/{webhook}"), "changeWebhook", WEBHOOKS, "WebhookContent", Answer::Done("Webhook")).codes(WEBHOOK)
+        .says("Change address and events", "As a whole. With another address it is tried at once. What is under way to the old one still arrives there."),
+    delete(org!("/webhooks/{webhook}"), "deleteWebhook", WEBHOOKS).codes(&[Code::Forbidden, Code::WebhookChanged])
+        .says("Delete a webhook", "With its secrets and its log. Its history stays."),
+    post(org!("/webhooks/{webhook}/enable"), "enableWebhook", WEBHOOKS, "Seen", Answer::Done("Webhook")).codes(WEBHOOK)
+        .says("Go on where it stopped", "Also tries one at once that waits for its next attempt."),
+    post(org!("/webhooks/{webhook}/disable"), "disableWebhook", WEBHOOKS, "Seen", Answer::Done("Webhook")).codes(WEBHOOK)
+        .says("Send nothing any more", "What comes meanwhile is sent when it is enabled again, unless it is older than the installation keeps events."),
+    post(org!("/webhooks/{webhook}/replay"), "replayWebhook", WEBHOOKS, "Replay", Answer::Done("Webhook")).codes(WEBHOOK)
+        .says("Send again, or skip", "Goes on with `from_position`, earlier or later than where it stands, and enables it. Events keep their `webhook-id`."),
+    post(org!("/webhooks/{webhook}/rotate-secret"), "rotateWebhookSecret", WEBHOOKS, "Rotation", Answer::Done("Webhook")).codes(WEBHOOK)
+        .says("Sign with a new secret", "`secret` is in this one answer only. For `overlap_hours` the secret before it signs, too, so that a receiver can change over when it likes; 0 ends that at once."),
+    read(org!("/webhooks/{webhook}/deliveries"), "listWebhookDeliveries", WEBHOOKS, Answer::Page("WebhookDeliveryPage")).codes(&[Code::Forbidden])
+        .says("The latest attempts", "Newest first. The log is kept short: see the settings `webhooks.log_rows` and `webhooks.log_days`."),
     read(org!("/history"), "inspectHistory", INSPECTION, Answer::PageOrStream("OrganizationHistoryPage")).filtered(INSPECTED).codes(&[Code::Forbidden])
         .says("The organization's history", "For administrators. Oldest first, in an order that never changes; requests that were never submitted are left out. `Accept: text/csv` or `application/x-ndjson` streams the whole selection (without `limit` and `cursor`), two at once per organization; in CSV one `'` stands before a cell that begins with `=`, `+`, `-`, `@`, TAB or CR. A transfer that does not end properly is not whole. Each walk, at its first page, and each export is itself recorded as a row of kind `access`, after the answer."),
     read(org!("/history/verify"), "verifyHistory", INSPECTION, Answer::Figures("Verified")).filtered(&["cursor"]).codes(&[Code::Forbidden])

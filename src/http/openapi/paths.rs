@@ -99,6 +99,7 @@ fn responses(operation: &Operation) -> Value {
             responses.insert("202".to_owned(), success("Begun by this call.", &headers, &body));
             ("200", "Begun or done before.", &["ETag", "Idempotency-Replayed"][..], body)
         }
+        Answer::Deleted => ("204", "It is gone.", &[][..], json!({})),
         Answer::Public("application/json") => {
             ("200", "The document.", &[][..], json!({"application/json": {"schema": {"type": "object"}}}))
         }
@@ -122,7 +123,11 @@ fn responses(operation: &Operation) -> Value {
 }
 
 fn success(description: &str, headers: &[&str], content: &Value) -> Value {
-    json!({"description": description, "headers": header_references(headers), "content": content})
+    let headers = header_references(headers);
+    if content.as_object().is_some_and(Map::is_empty) {
+        return json!({"description": description, "headers": headers});
+    }
+    json!({"description": description, "headers": headers, "content": content})
 }
 
 fn header_references(names: &[&str]) -> Value {
@@ -168,6 +173,7 @@ fn problem(codes: &[Code]) -> Value {
         ([Code::RequestChanged, Code::InvalidTransition].as_slice(), "Current"),
         ([Code::MemberChanged].as_slice(), "Member"),
         ([Code::ChargeChanged].as_slice(), "Charge"),
+        ([Code::WebhookChanged].as_slice(), "Webhook"),
     ]
     .iter()
     .filter(|(with, _)| with.iter().any(|code| codes.contains(code)))

@@ -9,11 +9,13 @@ use crate::domain::history::Kind;
 use crate::domain::invitation::{VALID_HOURS, VALID_HOURS_MAX};
 use crate::domain::request::Status;
 use crate::domain::text::{DESCRIPTION_MAX, LINE_MAX, REASON_MAX};
+use crate::domain::webhook::{EVENT_TYPES, OVERLAP_HOURS, OVERLAP_HOURS_MAX, URL_MAX};
 use crate::http::dto::{CountsDto, CurrentDto, EligibilityDto, HistoryEntryDto, PageDto, ProblemDto};
 use crate::http::dto::{RequestDto, VersionDto, ViolationDto};
 use crate::http::dto_closing::{ChargeDto, ClosingDto, ImportedDto, StatementDto, StatementsDto};
 use crate::http::dto_people::{InvitationDto, MeDto, MemberDto};
 use crate::http::dto_processing::{ProcessingDto, StartedDto};
+use crate::http::dto_webhooks::{DeliveryDto, WebhookDto};
 use crate::http::inspection::{RowDto, VerifiedDto};
 use crate::http::sign_in::{DemoTokenDto, SignInDto};
 use serde_json::{Map, Value, json};
@@ -39,6 +41,8 @@ pub(super) fn schemas() -> Value {
     derived::<MeDto>(&mut found);
     derived::<ProcessingDto>(&mut found);
     derived::<StartedDto>(&mut found);
+    derived::<WebhookDto>(&mut found);
+    derived::<DeliveryDto>(&mut found);
     derived::<SignInDto>(&mut found);
     derived::<DemoTokenDto>(&mut found);
     derived::<RowDto>(&mut found);
@@ -49,11 +53,14 @@ pub(super) fn schemas() -> Value {
     found.push(("HistoryPage".to_owned(), PageDto::<HistoryEntryDto>::schema()));
     found.push(("ChargePage".to_owned(), PageDto::<ChargeDto>::schema()));
     found.push(("InvitationPage".to_owned(), PageDto::<InvitationDto>::schema()));
+    found.push(("WebhookPage".to_owned(), PageDto::<WebhookDto>::schema()));
+    found.push(("WebhookDeliveryPage".to_owned(), PageDto::<DeliveryDto>::schema()));
     found.push(("MemberPage".to_owned(), PageDto::<MemberDto>::schema()));
     found.push(("OrganizationHistoryPage".to_owned(), PageDto::<RowDto>::schema()));
     let mut schemas: Map<String, Value> = found.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
     schemas.extend(bodies());
     schemas.extend(charges());
+    schemas.extend(webhooks());
     let health = json!({"type": "object", "required": ["status"],
         "properties": {"status": {"type": "string", "enum": ["live", "ready", "not_ready"]}}});
     schemas.insert("Health".to_owned(), health);
@@ -265,6 +272,62 @@ fn charges() -> impl Iterator<Item = (String, Value)> {
     .map(|(name, schema)| (name.to_owned(), schema))
 }
 
+/// The bodies about webhooks.
+fn webhooks() -> impl Iterator<Item = (String, Value)> {
+    let version = json!({"type": "integer", "format": "int64", "minimum": 1,
+        "description": "The version that the author saw."});
+    let content = [
+        (
+            "url",
+            json!({"type": "string", "format": "uri", "minLength": 1, "maxLength": URL_MAX,
+            "description": "An absolute address of https or http, without name, password or fragment, on the public network unless the installation permits others."}),
+        ),
+        (
+            "event_types",
+            json!({"type": ["array", "null"], "items": {"type": "string", "enum": EVENT_TYPES},
+            "description": "Which events; empty or left out: all of them."}),
+        ),
+    ];
+    let from = json!({"type": "integer", "format": "int64", "minimum": 1,
+        "description": "The first event to be sent, from the webhook's `oldest_position` to one after its `newest_position`."});
+    let overlap = json!({"type": ["integer", "null"], "minimum": 0, "maximum": OVERLAP_HOURS_MAX, "default": OVERLAP_HOURS,
+        "description": "For how many hours the present secret signs, too."});
+    let example = json!({"url": "https://erp.example/ringi", "event_types": ["request.approve", "request.reject"]});
+    let seen = ("version", version);
+    [
+        ("NewWebhook", body("An address, and what it is told of.", &["url"], &content, &example)),
+        (
+            "WebhookContent",
+            body(
+                "Address and events anew, and the version that the author saw.",
+                &["url", "event_types", "version"],
+                &[&content[..], std::slice::from_ref(&seen)].concat(),
+                &json!({"url": "https://erp.example/ringi", "event_types": [], "version": 1}),
+            ),
+        ),
+        (
+            "Replay",
+            body(
+                "Where to go on.",
+                &["from_position", "version"],
+                &[("from_position", from), seen.clone()],
+                &json!({"from_position": 1, "version": 1}),
+            ),
+        ),
+        (
+            "Rotation",
+            body(
+                "A new secret, and how long the present one stays.",
+                &["version"],
+                &[("overlap_hours", overlap), seen],
+                &json!({"overlap_hours": 24, "version": 1}),
+            ),
+        ),
+    ]
+    .into_iter()
+    .map(|(name, schema)| (name.to_owned(), schema))
+}
+
 /// `components.parameters`, named as they are sent.
 pub(super) fn parameters() -> Value {
     let uuid = json!({"type": "string", "format": "uuid"});
@@ -285,7 +348,14 @@ pub(super) fn parameters() -> Value {
         ("path", "user", uuid.clone(), "The member's user id."),
         ("path", "invitation", uuid.clone(), "The invitation."),
         ("path", "charge", uuid.clone(), "The charge."),
+        ("path", "webhook", uuid.clone(), "The webhook."),
         ("path", "period", month.clone(), "The month, such as `2026-10`."),
+        (
+            "query",
+            "version_filter",
+            json!({"type": "integer", "format": "int64", "minimum": 1}),
+            "The version that the author saw.",
+        ),
         ("query", "period_filter", month, "Only this month's."),
         (
             "query",
@@ -354,7 +424,7 @@ pub(super) fn parameters() -> Value {
     ];
     let parameter = |(place, name, schema, description): &(&str, &str, Value, &str)| {
         // A path and a query may have a parameter of one name.
-        let value = json!({"name": name.trim_end_matches("_filter"), "in": place, "required": *place == "path", "description": description, "schema": schema});
+        let value = json!({"name": name.trim_end_matches("_filter"), "in": place, "required": *place == "path" || *name == "version_filter", "description": description, "schema": schema});
         ((*name).to_owned(), value)
     };
     Value::Object(rows.iter().map(parameter).collect())

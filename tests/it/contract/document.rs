@@ -6,6 +6,7 @@ use crate::charges::{charge, correct, correction};
 use crate::closing::{close, ended, planted, start};
 use crate::harness::{Answer, App, Person, id_of, version_of};
 use crate::outside::{Mood, Outside, approved, path, until_state};
+use crate::webhooks;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
@@ -196,7 +197,7 @@ async fn look_at(admin: &Person, period: &str) -> Answer {
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::too_many_lines, reason = "one call after another")]
 async fn what_is_answered_is_what_is_documented() {
-    let app = App::start().await;
+    let app = App::with(webhooks::hooked()).await;
     let document = document();
     let (aiko, ben) = (app.applicant().await, app.approver().await);
     let mut told = BTreeSet::new();
@@ -352,6 +353,39 @@ async fn what_is_answered_is_what_is_documented() {
     }
     let template = "charges/{charge}";
     meet(admin, "PUT", template, correct(admin, id, json!({"amount": 6})).await);
+
+    let (one, bare) = ("webhooks/{webhook}", App::start().await);
+    meet(&bare.admin, "POST", "webhooks", bare.admin.post("webhooks", webhooks::named("http://192.0.2.1/")).await);
+    bare.stop().await;
+    for (who, url) in [(admin, "http://127.0.0.1:9/in"), (admin, "ftp://erp"), (&aiko, "http://127.0.0.1:9/in")] {
+        meet(who, "POST", "webhooks", who.post("webhooks", webhooks::named(url)).await);
+    }
+    let hook = webhooks::add(&app, "http://127.0.0.1:9/in", &["request.approve"]).await;
+    meet(admin, "GET", "webhooks", admin.read("webhooks?limit=1").await);
+    meet(admin, "GET", one, admin.read(&webhooks::path(&hook, "")).await);
+    meet(admin, "GET", "webhooks/{webhook}/deliveries", admin.read(&webhooks::path(&hook, "/deliveries")).await);
+    let content = json!({"url": "http://127.0.0.1:9/out", "event_types": [], "version": 1});
+    for _ in 0..2 {
+        meet(admin, "PUT", one, admin.put(&webhooks::path(&hook, ""), content.clone()).await);
+    }
+    for (action, body) in [
+        ("disable", json!({"version": 2})),
+        ("enable", json!({"version": 3})),
+        ("replay", json!({"version": 4, "from_position": 1})),
+        ("replay", json!({"version": 5, "from_position": -1})),
+        ("rotate-secret", json!({"version": 5, "overlap_hours": 1})),
+        ("rotate-secret", json!({"version": 6, "overlap_hours": 169})),
+    ] {
+        let template = format!("{one}/{action}");
+        meet(admin, "POST", &template, webhooks::post(&app, &hook, action, body).await);
+    }
+    for version in ["", "?version=x", "?version=1", "?version=6", "?version=6"] {
+        let path = webhooks::path(&hook, version);
+        meet(admin, "DELETE", one, Answer::of(admin.request(Method::DELETE, &path)).await);
+    }
+    while let answer = admin.post("webhooks", webhooks::named("http://127.0.0.1:9/in")).await
+        && meet(admin, "POST", "webhooks", answer)["code"].is_null()
+    {}
 
     // What this walk can't cause without a fault or a race has tests of its own.
     let elsewhere = [

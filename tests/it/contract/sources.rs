@@ -127,10 +127,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("approvals", &["approvals", "domain", "transaction"]),
     ("members", &["members", "domain", "transaction"]),
     ("identity", &["identity", "domain", "transaction"]),
-    ("tokens", &["domain", "tokens"]),
+    ("outbound", &["domain", "outbound"]),
+    ("tokens", &["domain", "outbound", "tokens"]),
     ("inspection", &["inspection", "domain", "transaction"]),
     ("closing", &["closing", "domain", "lease", "transaction"]),
-    ("processing", &["domain", "lease", "processing", "transaction"]),
+    ("processing", &["domain", "lease", "outbound", "processing", "transaction"]),
+    ("webhooks", &["domain", "lease", "outbound", "outbox", "transaction", "webhooks"]),
     (
         "pg",
         &[
@@ -144,6 +146,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "pg",
             "processing",
             "transaction",
+            "webhooks",
         ],
     ),
     // `app` only for the names of the use cases on their store, and of the pools that readiness asks.
@@ -161,6 +164,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "processing",
             "tokens",
             "transaction",
+            "webhooks",
         ],
     ),
 ];
@@ -186,6 +190,7 @@ fn imports_go_in_the_directions_of_the_map() {
             "inspection",
             "closing",
             "processing",
+            "webhooks",
         ]
         .iter()
         .any(|folder| source.is_below(folder));
