@@ -3,7 +3,7 @@
 mod closings;
 mod work;
 
-pub use closings::{ClosingWork, charge_approvals};
+pub use closings::ClosingWork;
 pub use work::{Role, Work, leases};
 
 use crate::config::{self, Database, Settings};
@@ -136,16 +136,18 @@ impl Db {
     /// [`AppError`]; applied migrations stay.
     pub async fn migrate(&self, settings: &Database) -> Result<migrate::Report, AppError> {
         let report = migrate::migrate(&self.options).await?;
-        // Also when there was nothing to apply: the last time may have been interrupted, and an older program beside a
-        // newer one approves without a charge. Only a new database has no requests.
-        if report.applied < report.known {
-            let pools = self.pools(settings).await?;
-            let made = charge_approvals(&pools, settings, None).await;
-            pools.close();
-            let made = made?;
-            if made > 0 {
-                tracing::info!(made, "charges of requests that were approved before");
-            }
+        // Also when there was nothing to apply: the last time may have been interrupted. What is done is not looked at again.
+        if !report.owes_charges {
+            return Ok(report);
+        }
+        let pools = self.pools(settings).await?;
+        let made = UseCases::new(&pools, settings).closings.backfill(None).await;
+        pools.close();
+        match made {
+            Ok(0) => {}
+            Ok(made) => tracing::info!(made, "charges of requests that were approved before"),
+            // No fault of the migrations, and the servers go on with it.
+            Err(error) => tracing::warn!(%error, "charges of older approvals are still to be made"),
         }
         Ok(report)
     }
@@ -403,7 +405,7 @@ impl Service {
         let health = Health::new(pools.clone());
         let closing = ClosingWork::start(&pools, work.leases(), settings, &use_cases.admission);
         if work.role().works() {
-            closing.resume_interrupted(&runner, settings.closing.resume_interval);
+            closing.go_on(&runner, settings.closing.resume_interval);
         }
         let state = State {
             approvals: use_cases.approvals,

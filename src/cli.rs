@@ -5,7 +5,7 @@ mod close;
 mod history;
 mod progress;
 
-use crate::app::{AppError, Db, Role, ServeOptions, UseCases, charge_approvals, serve};
+use crate::app::{AppError, Db, Role, ServeOptions, UseCases, serve};
 use crate::config::Settings;
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::domain::member::MemberInput;
@@ -325,9 +325,9 @@ async fn load_demo(db: &Db, settings: &Settings) -> Result<(), AppError> {
 async fn backfill(db: &Db, settings: &Settings, only: Option<OrganizationId>) -> Result<i64, AppError> {
     db.prepare(false, &settings.database).await?;
     let pools = db.pools(&settings.database).await?;
-    let made = charge_approvals(&pools, &settings.database, only).await;
+    let made = UseCases::new(&pools, &settings.database).closings.backfill_again(only).await;
     pools.close();
-    made
+    made.map_err(|error| AppError::Other(format!("charges: {error}")))
 }
 
 fn demo_people(as_json: bool) -> String {

@@ -165,7 +165,7 @@ pub async fn load(store: &PgStore, use_cases: &UseCases) -> Result<(), AppError>
         tell(use_cases, story).await?;
     }
     // A demo that is older than charges has approvals without them.
-    use_cases.closings.charge_approvals(ORGANIZATION).await.map_err(failed)?;
+    use_cases.closings.backfill(Some(ORGANIZATION)).await.map_err(failed)?;
     let present = use_cases.closings.present_month(ORGANIZATION).await.map_err(failed)?;
     for (month, days, charges) in [(present.and_then(Period::previous), 27, 2_400), (present, 1, 120)] {
         let Some(month) = month else { continue };

@@ -1,10 +1,9 @@
 //! The closings of a process: runs that its calls have started, and those of others that were interrupted.
 
-use super::{AppError, Closer, Leases, UseCases};
+use super::{Closer, Closings, Leases};
 use crate::closing::run::RunSettings;
-use crate::config::{Database, Settings};
-use crate::domain::ids::OrganizationId;
-use crate::inspection::store::VerificationReads;
+use crate::closing::store::Backfilled;
+use crate::config::Settings;
 use crate::lifecycle::Runner;
 use crate::pg::{PgReads, PgStore, PoolSettings, Pools};
 use crate::transaction::admission::Admission;
@@ -18,6 +17,7 @@ const CONNECTIONS: u32 = 2;
 #[derive(Debug)]
 pub struct ClosingWork {
     closer: Closer,
+    charges: Closings,
     pools: Pools,
     stop: CancellationToken,
 }
@@ -39,8 +39,9 @@ impl ClosingWork {
             chunk_max_rows: settings.closing.chunk_max_rows,
         };
         let stop = CancellationToken::new();
+        let charges = Closings::new(store.clone(), reads.clone(), admission.clone());
         let closer = Closer::new(store, reads, leases.clone(), admission.clone(), run, stop.clone());
-        Self { closer, pools, stop }
+        Self { closer, charges, pools, stop }
     }
 
     /// The use cases.
@@ -49,19 +50,36 @@ impl ClosingWork {
         &self.closer
     }
 
-    /// Goes on with runs that were interrupted, whoever had begun them, until [`Self::close`].
-    pub fn resume_interrupted(&self, runner: &Runner, every: Duration) {
+    /// Goes on with runs that were interrupted, whoever had begun them, and makes the charges that older approvals lack,
+    /// until [`Self::close`].
+    pub fn go_on(&self, runner: &Runner, every: Duration) {
         let (closer, stop) = (self.closer.clone(), self.stop.clone());
         runner.detach(async move {
-            loop {
-                // Jittered, so that processes that began together do not look together.
-                let pause = every.mul_f64(0.75 + 0.5 * fastrand::f64());
-                tokio::select! {
-                    () = tokio::time::sleep(pause) => {}
-                    () = stop.cancelled() => return,
-                }
+            while passed(every, &stop).await {
                 if let Err(error) = closer.resume().await {
                     tracing::warn!(%error, "interrupted closings could not be gone on with");
+                }
+            }
+        });
+        let (charges, stop) = (self.charges.clone(), self.stop.clone());
+        runner.detach(async move {
+            while passed(every, &stop).await {
+                let mut made = 0;
+                let ended = loop {
+                    match charges.backfill_step(None).await {
+                        Ok(Backfilled::Made(more)) => made += more,
+                        Ok(Backfilled::Busy | Backfilled::Done) => break Ok(()),
+                        Err(error) => break Err(error),
+                    }
+                    if stop.is_cancelled() {
+                        return;
+                    }
+                };
+                if made > 0 {
+                    tracing::info!(made, "charges of requests that were approved before");
+                }
+                if let Err(error) = ended {
+                    tracing::warn!(%error, "charges of older approvals are still to be made");
                 }
             }
         });
@@ -84,34 +102,12 @@ impl ClosingWork {
     }
 }
 
-/// How many organizations are read at once.
-const ORGANIZATIONS: i64 = 1_000;
-
-/// Makes the charges that approved requests lack, in one organization or in all. Says how many.
-///
-/// # Errors
-/// [`AppError`]; what was made stays.
-pub async fn charge_approvals(
-    pools: &Pools,
-    settings: &Database,
-    only: Option<OrganizationId>,
-) -> Result<i64, AppError> {
-    let closings = UseCases::new(pools, settings).closings;
-    let charge = async |organization| {
-        let made = closings.charge_approvals(organization).await;
-        made.map_err(|error| AppError::Other(format!("charges of {organization}: {error}")))
-    };
-    if let Some(organization) = only {
-        return charge(organization).await;
-    }
-    let reads = PgReads::new(pools.read.clone(), settings.acquire_timeout, PoolSettings::from(settings).answer_limit());
-    let (mut made, mut after) = (0, None);
-    loop {
-        let organizations = reads.organizations(after, ORGANIZATIONS).await?;
-        let Some(last) = organizations.last() else { return Ok(made) };
-        after = Some(*last);
-        for organization in organizations {
-            made += charge(organization).await?;
-        }
+/// Waits until it is time to look again; false: no more.
+async fn passed(every: Duration, stop: &CancellationToken) -> bool {
+    // Jittered, so that processes that began together do not look together.
+    let pause = every.mul_f64(0.75 + 0.5 * fastrand::f64());
+    tokio::select! {
+        () = tokio::time::sleep(pause) => true,
+        () = stop.cancelled() => false,
     }
 }

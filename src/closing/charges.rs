@@ -1,7 +1,9 @@
 //! Charges: imported, corrected, listed. Each lands in its month while that is open, behind the month's fence.
 
 use super::ClosingError;
-use super::store::{ChargeSession, ClosingReads, ClosingStore, Correction, FoundCharge, Reversible, corrected};
+use super::store::{
+    Backfilled, ChargeSession, ClosingReads, ClosingStore, Correction, FoundCharge, Reversible, corrected,
+};
 use super::view::{ChargeQuery, Placement, RowOutcome, RowResult};
 use crate::domain::Instant;
 use crate::domain::charge::{
@@ -18,10 +20,12 @@ use crate::transaction::idempotency::{Answer, Kept, Reply};
 use crate::transaction::{Call, End, Guarded, Locked, Viewer, claim_key, retrying, settle};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
-use uuid::Uuid;
+use std::time::Duration;
 
 /// How many requests are looked at in one transaction.
 const LOOKED_AT_ONCE: i64 = 500;
+/// How long who waits for others' steps waits between two looks.
+const BACKFILL_PAUSE: Duration = Duration::from_millis(50);
 
 /// The use cases, on a store for writes and one for reads.
 #[derive(Clone, Debug)]
@@ -120,24 +124,47 @@ impl<S: ClosingStore, R: ClosingReads> Closings<S, R> {
         found.ok_or_else(|| ClosingRefusal::NotFound.into())
     }
 
-    /// Makes the charges that approved requests of an organization lack: those approved before there were charges, or by
-    /// an older program beside this one. In short steps; again, it makes nothing. Says how many it made.
+    /// Makes charges that requests of older approvals lack, in one short step: of one organization, or of any.
     ///
     /// # Errors
-    /// [`ClosingError`]; what was made stays.
-    pub async fn charge_approvals(&self, organization: OrganizationId) -> Result<i64, ClosingError> {
-        let (mut from, mut all) = (Uuid::nil(), 0);
+    /// [`ClosingError`]; nothing was made.
+    pub async fn backfill_step(&self, only: Option<OrganizationId>) -> Result<Backfilled, ClosingError> {
+        retrying(|| async {
+            let mut session = self.store.open().await?;
+            let work = session.backfill(only, LOOKED_AT_ONCE).await;
+            settle(session, work.map(End::Commit).map_err(ClosingError::from)).await
+        })
+        .await
+    }
+
+    /// The same, step by step until nothing is left. Says how many charges it made.
+    ///
+    /// # Errors
+    /// [`ClosingError`]; what was made stays, and the rest is still to be made.
+    pub async fn backfill(&self, only: Option<OrganizationId>) -> Result<i64, ClosingError> {
+        let mut all = 0;
         loop {
-            let (made, last) = retrying(|| async {
-                let mut session = self.store.open().await?;
-                let work = session.charge_approvals(organization, from, LOOKED_AT_ONCE).await;
-                settle(session, work.map(End::Commit).map_err(ClosingError::from)).await
-            })
-            .await?;
-            all += made;
-            let Some(next) = last.and_then(|last| last.as_u128().checked_add(1)) else { return Ok(all) };
-            from = Uuid::from_u128(next);
+            match self.backfill_step(only).await? {
+                Backfilled::Made(made) => all += made,
+                Backfilled::Busy => tokio::time::sleep(BACKFILL_PAUSE).await,
+                Backfilled::Done => return Ok(all),
+            }
         }
+    }
+
+    /// The same after looking again at every request, also those that were looked at before: for rows that came past the
+    /// database's triggers.
+    ///
+    /// # Errors
+    /// [`ClosingError`].
+    pub async fn backfill_again(&self, only: Option<OrganizationId>) -> Result<i64, ClosingError> {
+        retrying(|| async {
+            let mut session = self.store.open().await?;
+            let work = session.want_backfill(only).await;
+            settle(session, work.map(End::Commit).map_err(ClosingError::from)).await
+        })
+        .await?;
+        self.backfill(only).await
     }
 
     /// The month of now in the organization's time zone. `None`: there is no such organization.

@@ -158,7 +158,7 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         self.insisting(
             |error| matches!(error, StoreError::LockTimeout) && begun.elapsed() < STARTED_WITHIN,
             || async {
-                let mut session = self.store.open_start().await?;
+                let mut session = self.store.open_lasting().await?;
                 let work = self.start_in(&mut session, call, view, lease, render).await;
                 settle(session, work).await
             },
@@ -242,7 +242,7 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         let begun = self.insisting(
             |error| error.passes() && !lease.lost().is_cancelled(),
             || async {
-                let mut session = self.store.open_start().await?;
+                let mut session = self.store.open_lasting().await?;
                 let work = begin_month(&mut session, &lease, period, &actor, &mut view.clone()).await;
                 let work = work.map(|begun| match begun {
                     Beginning::Lost => End::Rollback(begun),
@@ -354,7 +354,7 @@ impl<S: RunStore, R: RunReads + ClosingReads, L: LeaseStore> Closer<S, R, L> {
         let view = self.look(call.viewer, period).await?;
         let _place = self.admission.enter(call.viewer.organization_id, None).await?;
         retrying(|| async {
-            let mut session = RunStore::open_end(&self.store).await?;
+            let mut session = RunStore::open_call(&self.store).await?;
             let work = exclude_in(&mut session, call, &view, id, reason, render).await;
             settle(session, work).await
         })

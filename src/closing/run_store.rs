@@ -13,7 +13,8 @@ use std::future::Future;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Opens the transactions of a run.
+/// Opens the transactions of a run. Those of its own wait for a lock only for a moment, and are tried again: it never stands
+/// long behind somebody who holds a row, with what it holds itself, and with those who queue behind it.
 pub trait RunStore: Clone + Send + Sync + 'static {
     /// See [`RunSession`].
     type Session: RunSession;
@@ -24,18 +25,17 @@ pub trait RunStore: Clone + Send + Sync + 'static {
     /// [`StoreError::Unavailable`] when no connection is to be had in time.
     fn open_step(&self) -> impl Future<Output = Result<Self::Session, StoreError>> + Send;
 
-    /// Begins a transaction that starts a month. It waits for a lock only for a moment, since those who write charges
-    /// wait behind it.
+    /// Begins a transaction of a run that must last, such as a month's start and its end.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when no connection is to be had in time.
-    fn open_start(&self) -> impl Future<Output = Result<Self::Session, StoreError>> + Send;
+    fn open_lasting(&self) -> impl Future<Output = Result<Self::Session, StoreError>> + Send;
 
-    /// Begins a transaction that must last.
+    /// Begins the transaction of a person's call, which waits for locks as long as every call does.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when no connection is to be had in time.
-    fn open_end(&self) -> impl Future<Output = Result<Self::Session, StoreError>> + Send;
+    fn open_call(&self) -> impl Future<Output = Result<Self::Session, StoreError>> + Send;
 }
 
 /// Part of a month's charges, in the order of their keys.

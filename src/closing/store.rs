@@ -11,7 +11,6 @@ use crate::domain::period::Period;
 use crate::transaction::idempotency::Kept;
 use crate::transaction::{Guarded, Locked, Session, StoreError, Viewer};
 use std::future::Future;
-use uuid::Uuid;
 
 /// Opens sessions. One session is one Read Committed transaction.
 pub trait ClosingStore: Clone + Send + Sync + 'static {
@@ -36,6 +35,17 @@ pub struct Reversible {
     pub currency: String,
     /// Who takes it back already.
     pub reversed_by: Option<ChargeId>,
+}
+
+/// What a step of the backfill did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backfilled {
+    /// It looked, and made so many charges.
+    Made(i64),
+    /// Others look at all that is left.
+    Busy,
+    /// Nothing is left.
+    Done,
 }
 
 /// A charge that was found and locked, with what decides whether it can be corrected.
@@ -99,17 +109,22 @@ pub trait ChargeSession: Session {
         charges: &[(NewCharge, Placement)],
     ) -> impl Future<Output = Result<Vec<ChargeId>, StoreError>> + Send;
 
-    /// Looks at up to `limit` requests of an organization from an id on, and makes the charges that approved ones with an
-    /// amount lack. Says how many it made, and the last request that it looked at.
+    /// Wants all requests to be looked at again by [`Self::backfill`]: of one organization, or of all.
     ///
     /// # Errors
     /// [`StoreError`].
-    fn charge_approvals(
+    fn want_backfill(&mut self, only: Option<OrganizationId>) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Looks at up to `limit` requests that are still to be looked at, of one organization (of `only`, if it is given), and
+    /// makes the charges that approved ones with an amount lack. Passes over what another transaction looks at.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn backfill(
         &mut self,
-        organization: OrganizationId,
-        from: Uuid,
+        only: Option<OrganizationId>,
         limit: i64,
-    ) -> impl Future<Output = Result<(i64, Option<Uuid>), StoreError>> + Send;
+    ) -> impl Future<Output = Result<Backfilled, StoreError>> + Send;
 
     /// Those of these charges that there are.
     ///

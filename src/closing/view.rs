@@ -112,6 +112,10 @@ pub type RowPlace = (Instant, Uuid);
 /// How many blocked rows are named at once.
 pub const BLOCKED_SHOWN: i64 = 100;
 
+/// How many charges of a month that nobody has begun to close are counted for who looks: a look must not cost more, however
+/// large the month is. The run counts them all.
+pub const COUNTED_AT_MOST: i64 = 100_000;
+
 /// A row that a run could not confirm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedRow {
@@ -130,7 +134,7 @@ pub struct ClosingView {
     pub period: Period,
     /// See [`ClosingState`].
     pub state: ClosingState,
-    /// The month's charges.
+    /// The month's charges; while nobody has begun to close it, at most [`COUNTED_AT_MOST`].
     pub total: i64,
     /// Those that are confirmed.
     pub confirmed: i64,

@@ -249,7 +249,7 @@ pub(super) struct ClosingDto {
     pub(super) period: String,
     #[schema(value_type = ClosingStateDto)]
     pub(super) state: &'static str,
-    /// The month's charges.
+    /// The month's charges; while it is `open`, 100000 says that there are as many or more.
     #[schema(minimum = 0)]
     pub(super) total: i64,
     /// Those that are confirmed. They show when all are.

@@ -327,7 +327,8 @@ impl PgSession {
         Ok(guarded(self.note(changed)?.changed))
     }
 
-    /// Without the content, which is neither sent, nor written, nor paid for: it stays as it was.
+    /// Without the content, which is neither sent, nor written, nor paid for: it stays as it was. An approval with an amount
+    /// is a charge: the table makes it, in this statement.
     async fn write_decision(
         &mut self,
         before: &Locked<Request>,
@@ -337,7 +338,6 @@ impl PgSession {
         let (after, entry) = (&change.after, &change.entry);
         let (event, kept) = (Event::of_request(entry), KeptColumns::from(kept));
         let starts_job = self.signals.is_some() && entry.action == Action::Approve;
-        let makes_charge = entry.action == Action::Approve && after.content.amount.is_some();
         let changed = within(
             self.answer_limit,
             query!(
@@ -346,7 +346,7 @@ impl PgSession {
                    status = $5, version = r.version + 1, decision_reason = $6, updated_at = $7, submitted_at = $8,
                    decided_at = $9, last_action = $10, last_actor_id = $11, last_actor_name = $12, chain_hash = $13
                  WHERE r.organization_id = $1 AND r.id = $2 AND r.version = $3 AND r.status = $4
-                 RETURNING r.organization_id, r.id, r.version, r.amount, r.currency, r.title
+                 RETURNING r.organization_id, r.id, r.version
                ), history AS (
                  INSERT INTO approval_history
                    (organization_id, request_id, version, actor_id, actor_name, action, from_status, to_status,
@@ -359,14 +359,11 @@ impl PgSession {
                ), job AS (
                  INSERT INTO job (organization_id, request_id, state, next_try_at, started_at)
                  SELECT organization_id, id, 'waiting', $7, $7 FROM changed WHERE $24::bool
-               ), charged AS MATERIALIZED (
-                 SELECT charge_approval(organization_id, id, amount, currency, title, $7, $11) AS period
-                 FROM changed WHERE $25::bool
                ), kept AS (
                  UPDATE idempotency_key k SET status = $21, location = $22, body = $23
                  WHERE k.organization_id = $1 AND k.user_id = $11 AND k.key = $20 AND EXISTS (SELECT FROM changed)
                )
-               SELECT count(*) AS "changed!", (SELECT count(*) FROM charged) AS charged FROM changed"#,
+               SELECT count(*) AS "changed!" FROM changed"#,
                 after.organization_id.0,
                 after.id.0,
                 before.version,
@@ -391,7 +388,6 @@ impl PgSession {
                 kept.location,
                 kept.body,
                 starts_job,
-                makes_charge,
             )
             .fetch_one(self.connection()?),
         )

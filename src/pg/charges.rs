@@ -2,7 +2,7 @@
 
 use super::error::{corrupt, within};
 use super::session::{PgSession, PgStore};
-use crate::closing::store::{ChargeSession, ClosingStore, Correction, FoundCharge, Reversible};
+use crate::closing::store::{Backfilled, ChargeSession, ClosingStore, Correction, FoundCharge, Reversible};
 use crate::closing::view::Placement;
 use crate::domain::charge::{Charge, ChargeContent, MonthState, NewCharge};
 use crate::domain::event::Event;
@@ -155,12 +155,50 @@ impl ChargeSession for PgSession {
         Ok(self.note(rows)?.into_iter().map(|row| ChargeId(row.id)).collect())
     }
 
-    async fn charge_approvals(
-        &mut self,
-        organization: OrganizationId,
-        from: Uuid,
-        limit: i64,
-    ) -> Result<(i64, Option<Uuid>), StoreError> {
+    async fn want_backfill(&mut self, only: Option<OrganizationId>) -> Result<(), StoreError> {
+        let done = within(
+            self.answer_limit,
+            query!(
+                "INSERT INTO charge_backfill (organization_id, from_request)
+                 SELECT o.id, $2 FROM organization o WHERE $1::uuid IS NULL OR o.id = $1
+                 ON CONFLICT (organization_id) DO UPDATE SET from_request = $2",
+                only.map(|only| only.0),
+                Uuid::nil(),
+            )
+            .execute(self.connection()?),
+        )
+        .await;
+        self.note(done)?;
+        Ok(())
+    }
+
+    async fn backfill(&mut self, only: Option<OrganizationId>, limit: i64) -> Result<Backfilled, StoreError> {
+        // Across organizations: what older programs left is looked for by the process, not by a person.
+        let wanted = within(
+            self.answer_limit,
+            query!(
+                "SELECT b.organization_id, b.from_request FROM charge_backfill b
+                 WHERE $1::uuid IS NULL OR b.organization_id = $1
+                 LIMIT 1
+                 FOR UPDATE SKIP LOCKED",
+                only.map(|only| only.0),
+            )
+            .fetch_optional(self.connection()?),
+        )
+        .await;
+        let Some(wanted) = self.note(wanted)? else {
+            let left = within(
+                self.answer_limit,
+                query!(
+                    r#"SELECT EXISTS (SELECT FROM charge_backfill b
+                                      WHERE $1::uuid IS NULL OR b.organization_id = $1) AS "left!""#,
+                    only.map(|only| only.0),
+                )
+                .fetch_one(self.connection()?),
+            )
+            .await;
+            return Ok(if self.note(left)?.left { Backfilled::Busy } else { Backfilled::Done });
+        };
         let asked = Instant::now();
         // In the order of time, so that months are entered ascending.
         let row = within(
@@ -181,15 +219,34 @@ impl ChargeSession for PgSession {
                    )
                    SELECT (SELECT count(period) FROM made) AS "made!",
                           (SELECT id FROM looked_at ORDER BY id DESC LIMIT 1) AS last"#,
-                organization.0,
-                from,
+                wanted.organization_id,
+                wanted.from_request,
                 limit,
             )
             .fetch_one(self.connection()?),
         )
         .await;
         let row = self.note_lock("period", asked, row)?;
-        Ok((row.made, row.last))
+        let next = row.last.and_then(|last| last.as_u128().checked_add(1)).map(Uuid::from_u128);
+        let connection = self.connection()?;
+        let noted = match next {
+            Some(next) => {
+                query!(
+                    "UPDATE charge_backfill SET from_request = $2 WHERE organization_id = $1",
+                    wanted.organization_id,
+                    next,
+                )
+                .execute(connection)
+                .await
+            }
+            None => {
+                query!("DELETE FROM charge_backfill WHERE organization_id = $1", wanted.organization_id)
+                    .execute(connection)
+                    .await
+            }
+        };
+        self.note(noted)?;
+        Ok(Backfilled::Made(row.made))
     }
 
     async fn find_charges(

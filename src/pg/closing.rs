@@ -23,11 +23,11 @@ impl RunStore for PgStore {
         self.begin_with(STEP).await
     }
 
-    async fn open_start(&self) -> Result<PgSession, StoreError> {
-        self.begin_with(START).await
+    async fn open_lasting(&self) -> Result<PgSession, StoreError> {
+        self.begin_with(BRIEFLY).await
     }
 
-    async fn open_end(&self) -> Result<PgSession, StoreError> {
+    async fn open_call(&self) -> Result<PgSession, StoreError> {
         self.begin().await
     }
 }
@@ -35,11 +35,12 @@ impl RunStore for PgStore {
 /// A step that is lost with the database's last moments is done again, so its commit waits for no disk. And it walks by
 /// keys, by plans made for the tables as they are: statistics are as old as the last ANALYZE, a plan that was kept is as
 /// old as its connection, and one for an empty month reads a whole table, or half of an index, for each row of a full one.
-const STEP: &str = "SET LOCAL synchronous_commit = off; SET LOCAL plan_cache_mode = force_custom_plan; \
+const STEP: &str = "SET LOCAL lock_timeout = 250; SET LOCAL synchronous_commit = off; SET LOCAL plan_cache_mode = force_custom_plan; \
                     SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
 
-/// Whoever writes into a month queues behind the one who begins to close it, and must not time out there.
-const START: &str = "SET LOCAL lock_timeout = 250";
+/// Whoever writes into a month queues behind the one who begins to close it, and whoever corrects a charge behind the step
+/// that has locked it: they must not time out there because the run waits for a third.
+const BRIEFLY: &str = "SET LOCAL lock_timeout = 250";
 
 impl RunSession for PgSession {
     async fn begin_period(

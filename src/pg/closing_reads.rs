@@ -3,7 +3,7 @@
 use super::charges::month;
 use super::reads::{PgReads, reading};
 use crate::closing::run_store::RunReads;
-use crate::closing::view::{BlockedRow, ClosingView};
+use crate::closing::view::{BlockedRow, COUNTED_AT_MOST, ClosingView};
 use crate::domain::charge::ClosingState;
 use crate::domain::ids::{ChargeId, OrganizationId};
 use crate::domain::lease::Standing;
@@ -23,7 +23,8 @@ impl RunReads for PgReads {
             r#"SELECT p.status AS "status?", p.started_at AS "started_at?", p.blocked_at, p.closed_at,
                       p.confirmed AS "confirmed?", p.rows_per_second AS "rows_per_second?",
                       CASE WHEN p.period IS NULL
-                           THEN (SELECT count(*) FROM charge c WHERE c.organization_id = $1 AND c.period = $2)
+                           THEN (SELECT count(*) FROM (SELECT FROM charge c WHERE c.organization_id = $1 AND c.period = $2
+                                                       LIMIT $4) counted)
                            ELSE p.total END AS total,
                       (SELECT count(*) FROM blocked_charge b
                        WHERE b.organization_id = $1 AND b.period = $2) AS "blocked!",
@@ -39,6 +40,7 @@ impl RunReads for PgReads {
             organization.0,
             period.first_day(),
             period.to_string(),
+            COUNTED_AT_MOST,
         ).fetch_optional(connection));
         let Some(row) = row else { return Ok(None) };
         let standing = match (row.holder, row.fence, row.takeovers, row.acquired_at, row.updated_at) {

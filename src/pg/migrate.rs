@@ -25,6 +25,8 @@ pub struct Report {
     pub known: usize,
     /// True when the program will work as the less able role.
     pub roles: bool,
+    /// True when requests are left that were approved before the table made charges of them, and not looked at yet.
+    pub owes_charges: bool,
 }
 
 /// Applies what is missing, and makes role and grants sure, every time: a restored dump has neither.
@@ -44,9 +46,11 @@ pub async fn migrate(options: &PgConnectOptions) -> Result<Report, MigrateError>
     if roles {
         sqlx::raw_sql(GRANTS).execute(&mut connection).await?;
     }
+    let owes_charges = query_scalar!(r#"SELECT EXISTS (SELECT FROM charge_backfill) AS "owes!""#);
+    let owes_charges = owes_charges.fetch_one(&mut connection).await?;
     connection.close().await?;
     let known = MIGRATIONS.iter().count();
-    Ok(Report { applied: known.saturating_sub(before), known, roles })
+    Ok(Report { applied: known.saturating_sub(before), known, roles, owes_charges })
 }
 
 /// How many of this program's migrations are still missing.
@@ -154,7 +158,7 @@ GRANT INSERT, UPDATE ON organization_member, approval_request, history_head TO r
 GRANT INSERT, UPDATE ON invitation TO ringi_app;
 GRANT INSERT, UPDATE ON charge, billing_period TO ringi_app;
 GRANT INSERT ON confirmed_charge, billing_total TO ringi_app;
-GRANT INSERT, UPDATE, DELETE ON blocked_charge TO ringi_app;
+GRANT INSERT, UPDATE, DELETE ON blocked_charge, charge_backfill TO ringi_app;
 GRANT INSERT ON approval_version, approval_history, organization_history, outbox_event, user_identity TO ringi_app;
 GRANT INSERT, UPDATE, DELETE ON idempotency_key, job_lease TO ringi_app;
 GRANT INSERT, UPDATE ON job, job_attempt, job_result TO ringi_app;

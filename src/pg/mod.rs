@@ -10,7 +10,8 @@
 //! 2. `organization_member` — each member's fence and then its row, members ascending, each in its strongest mode at
 //!    once: FOR SHARE by who acts, FOR NO KEY UPDATE by who changes a member
 //! 3. `idempotency_key` — by INSERT: a second call waits for the first
-//! 4. `approval_request`, `invitation` — FOR UPDATE, by organization and id; no path takes both
+//! 4. `approval_request`, `invitation` — FOR UPDATE, by organization and id; `charge_backfill` — FOR UPDATE SKIP LOCKED; no
+//!    path takes two of them
 //! 5. `billing_period` — the fences of months, ascending: shared by who writes a charge into a month, alone by who
 //!    begins to close it; and then the month's row
 //! 6. `job_lease` — FOR UPDATE by the save that ends the work, FOR SHARE by a step of work that goes on; by INSERT where

@@ -1,9 +1,11 @@
 //! The charges of approved requests: made with the approval or not at all, and later for those approved before.
 
 use crate::closing::{check_closings, planted};
-use crate::harness::{App, id_of};
+use crate::harness::{App, id_of, settings};
+use crate::key_server::until;
 use crate::ringi::run;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 async fn charges(app: &App) -> Vec<Value> {
     app.admin.read("charges?limit=200").await.expect_status(200).body["items"].as_array().unwrap().clone()
@@ -123,5 +125,69 @@ async fn older_approvals_get_their_charges_once() {
     assert_eq!(of(1)["late_of"], Value::Null);
     assert_eq!(made.len(), 4);
     check_closings(&app).await;
+    app.stop().await;
+}
+
+/// The statement with which a program from before there were charges decides: it knows nothing of them.
+fn decided_by_an_older_program(request: &Value, status: &str, action: &str) -> String {
+    format!(
+        "UPDATE approval_request SET status = '{status}', version = version + 1, updated_at = clock_timestamp(),
+                decided_at = clock_timestamp(), last_action = '{action}', decision_reason = 'As always.'
+         WHERE id = '{}'",
+        id_of(request)
+    )
+}
+
+/// During an upgrade, a program from before there were charges works beside this one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_programs_approval_is_a_charge_too() {
+    let app = App::start().await;
+    let aiko = app.applicant().await;
+    let (taxi, other) = (aiko.submitted("Taxi").await, aiko.submitted("Bus").await);
+    app.execute(&decided_by_an_older_program(&taxi, "approved", "approve")).await;
+    let made = charges(&app).await;
+    assert_eq!(made.len(), 1, "{made:?}");
+    assert_eq!((&made[0]["request_id"], &made[0]["amount"]), (&taxi["id"], &json!(12_000)));
+    app.execute(&decided_by_an_older_program(&other, "rejected", "reject")).await;
+    assert_eq!(charges(&app).await.len(), 1);
+    app.stop().await;
+}
+
+/// The fences of the months of now.
+const PRESENT_MONTHS: &str = "SELECT pg_advisory_xact_lock(period_fence(id, month_of(id, now()))) FROM organization";
+
+/// What `migrate` was interrupted in, a server goes on with; what was looked at is not looked at again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_left_of_older_approvals_is_made_by_whoever_comes() {
+    let mut settings = settings();
+    settings.closing.resume_interval = Duration::from_millis(50);
+    let app = App::with(settings).await;
+    let (aiko, ben) = (app.applicant().await, app.approver().await);
+    for n in 0..3 {
+        ben.approve(&aiko.submitted(&format!("Taxi {n}")).await).await.expect_status(200);
+    }
+    let lost = "SET session_replication_role = replica; DELETE FROM charge";
+    let left = "INSERT INTO charge_backfill SELECT id, '00000000-0000-0000-0000-000000000000' FROM organization";
+    let migrate =
+        || tokio::task::block_in_place(|| run(&["migrate"], &[("DATABASE_URL", &app.database.url())])).success();
+    app.execute(lost).await;
+    migrate();
+    assert_eq!(charges(&app).await.len(), 0, "nothing is left to be looked at, and nothing is walked");
+
+    // Somebody else is at it: passed over, not waited for.
+    let held = app.hold(&format!("{left}; SELECT FROM charge_backfill FOR UPDATE")).await;
+    migrate();
+    held.commit().await;
+    until("a server makes them", async || charges(&app).await.len() == 3).await;
+    until("and notes that", async || app.count("SELECT count(*) FROM charge_backfill").await == 0).await;
+
+    app.execute(lost).await;
+    let held = app.hold(PRESENT_MONTHS).await;
+    app.execute(left).await;
+    // Whoever is first waits for the month; the others have nothing to do, and wait for nothing.
+    app.until_waiting(1).await;
+    held.release().await;
+    until("it is made", async || charges(&app).await.len() == 3).await;
+    app.check_invariants().await;
     app.stop().await;
 }

@@ -240,3 +240,36 @@ async fn a_step_waits_for_the_correction_of_its_row() {
     check_closings(&app).await;
     app.stop().await;
 }
+
+/// A step that waits for somebody's row does not keep those who want the rows that it has locked already: they are told soon,
+/// while the row that it waits for is still held.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_waits_lets_go_of_what_it_holds() {
+    let app = App::start().await;
+    let admin = &app.admin;
+    bulk(&app, "2024-10", 60).await;
+    let mut db = app.database.connect().await;
+    let ids: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM charge ORDER BY id").fetch_all(&mut db).await.unwrap();
+    // The last row of the first step.
+    let held = app.hold(&format!("SELECT FROM charge WHERE id = '{}' FOR UPDATE", ids[59])).await;
+    start(admin, "2024-10").await.expect_status(202);
+    app.until_waiting(1).await;
+    for id in &ids[..10] {
+        correct(admin, *id, json!({"amount": 4})).await.expect_problem(409, "period_closed");
+    }
+    held.release().await;
+    assert_eq!(ended(admin, "2024-10").await["confirmed"], 60);
+    check_closings(&app).await;
+    app.stop().await;
+}
+
+/// A look at a month that nobody has begun to close costs no more the larger the month is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_counts_no_more_than_it_must() {
+    let app = App::start().await;
+    bulk(&app, "2024-10", 99_999).await;
+    assert_eq!(look(&app.admin, "2024-10").await["total"], 99_999);
+    bulk(&app, "2024-10", 500).await;
+    assert_eq!(look(&app.admin, "2024-10").await["total"], 100_000, "as many or more");
+    app.stop().await;
+}

@@ -278,6 +278,7 @@ const ACROSS: &[(&str, &str)] = &[
         "SELECT p.organization_id, p.period FROM billing_period p",
         "a server looks for closings that were interrupted; each is gone on with within its organization",
     ),
+    ("SELECT EXISTS (SELECT FROM charge_backfill", "whether any are left; no row leaves the database"),
     (
         "SELECT extract(epoch FROM least( (SELECT j.next_try_at FROM job j",
         "the sweeper asks when to look again; no row leaves the database",
