@@ -1,6 +1,7 @@
 //! The composition root: the one place that knows all concrete types together.
 
 mod closings;
+mod relaying;
 mod work;
 
 pub use closings::ClosingWork;
@@ -216,24 +217,28 @@ impl UseCases {
     /// Builds the use cases, with one queue in front of the connections that they share. No approval starts a job.
     #[must_use]
     pub fn new(pools: &Pools, settings: &Database) -> Self {
-        Self::build(pools, settings, None, Duration::MAX)
+        Self::build(pools, settings, None, false, Duration::MAX)
     }
 
-    /// With `signals`, each approval starts a job and wakes workers. `lease_timeout`: after how much silence nobody
-    /// counts as being at it.
-    fn build(pools: &Pools, settings: &Database, signals: Option<Signals>, lease_timeout: Duration) -> Self {
+    /// With `signals`, whoever waits for something is woken; where `connected`, each approval starts a job.
+    /// `lease_timeout`: after how much silence nobody counts as being at it.
+    fn build(
+        pools: &Pools,
+        settings: &Database,
+        signals: Option<Signals>,
+        connected: bool,
+        lease_timeout: Duration,
+    ) -> Self {
         let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         let admission =
             Admission::new(size(settings.max_connections), size(settings.max_queued_writes), settings.queue_timeout);
         let looking =
             Admission::new(size(settings.read_connections), size(settings.max_queued_writes), settings.queue_timeout);
         let limit = PoolSettings::from(settings).answer_limit();
-        let connected = signals.is_some();
-        let store = PgStore::new(pools.write.clone(), settings.acquire_timeout).answered_within(limit);
-        let store = match signals {
-            Some(signals) => store.starting_jobs(signals),
-            None => store,
-        };
+        let store = PgStore::new(pools.write.clone(), settings.acquire_timeout)
+            .answered_within(limit)
+            .waking(signals)
+            .starting_jobs(connected);
         let reads = PgReads::new(pools.read.clone(), settings.acquire_timeout, limit);
         let adding = PgReads::new(pools.write.clone(), settings.acquire_timeout, limit);
         Self {
@@ -403,7 +408,7 @@ impl Service {
         let runner = Runner::new(tokio::runtime::Handle::current());
         let fetching = tokens.keep_keys_fresh();
         let health = Health::new(pools.clone());
-        let closing = ClosingWork::start(&pools, work.leases(), settings, &use_cases.admission);
+        let closing = ClosingWork::start(&pools, work.leases(), settings, &use_cases.admission, Some(work.signals()));
         if work.role().works() {
             closing.go_on(&runner, settings.closing.resume_interval);
         }
@@ -436,7 +441,7 @@ impl Service {
         };
         let server =
             http::serve(listener, state, &server_settings).map_err(|error| AppError::Io("http".to_owned(), error))?;
-        if let Some(stopped) = work.stopped() {
+        for stopped in work.stopped() {
             let health = health.clone();
             tokio::spawn(async move {
                 stopped.cancelled().await;

@@ -1,9 +1,11 @@
 //! The settings: typed, layered, checked. All of them, with units and reasons, stand in `config/default.toml`.
 
+mod events;
 mod issuers;
 mod processing;
 mod webhooks;
 
+pub use events::Events;
 pub use issuers::{Issuer, read as read_issuers};
 pub use processing::Processing;
 pub use webhooks::Webhooks;
@@ -55,6 +57,8 @@ pub struct Settings {
     pub processing: Processing,
     /// `[webhooks]`
     pub webhooks: Webhooks,
+    /// `[events]`
+    pub events: Events,
     /// `[page]`
     pub page: Page,
     /// `[closing]`
@@ -279,6 +283,7 @@ impl Settings {
         read_issuers(&self.auth.issuers).map_err(SettingsError::Refused)?;
         self.processing.check().map_err(SettingsError::Refused)?;
         self.webhooks.check().map_err(SettingsError::Refused)?;
+        self.events.check().map_err(SettingsError::Refused)?;
         let closing = &self.closing;
         if closing.chunk_target.is_zero() || closing.chunk_max_rows == 0 || closing.resume_interval.is_zero() {
             return refuse(
@@ -389,6 +394,9 @@ mod tests {
         assert!(refused(|s| s.processing.answer_limit_bytes = 0).contains("answer_limit_bytes must be 1 or more"));
         assert!(refused(|s| s.processing.concurrency = 0).contains("concurrency"));
         assert!(refused(|s| s.processing.save_timeout = Duration::from_mins(2)).contains("save_timeout_ms (120000)"));
+        assert!(refused(|s| s.events.lease_timeout = Duration::from_secs(5)).contains("events: lease_timeout_ms"));
+        assert!(refused(|s| s.events.poll_interval = Duration::ZERO).contains("poll_interval_ms must be 1 or more"));
+        assert!(refused(|s| s.events.retention_days = 0).contains("retention_days must be 1 or more"));
         assert!(refused(|s| s.page.origins = vec!["https://a; script-src *".into()]).contains("exact origin"));
         assert!(refused(|s| s.page.issuer = "https://id.example".into()).contains("one of auth.issuers"));
         assert!(refused(|s| s.page.client_id = "ringi".into()).contains("both or neither"));

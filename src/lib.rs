@@ -7,6 +7,7 @@
 //! | [`domain`] | the rules: state machine, visibility, content, hash chain | nothing but plain values |
 //! | [`transaction`] | what use cases share: locked values, retries, admission, idempotency | `domain` |
 //! | [`lease`] | the right to do slow work: one holder, a heartbeat, a save that only the holder can make | `domain`, `transaction` |
+//! | [`outbox`] | events, put in order once, and those who are told of them | `domain`, `transaction`, `lease` |
 //! | [`approvals`] | the use cases on requests; the write transaction on one screen | `domain`, `transaction` |
 //! | [`members`] | people and their rights | `domain`, `transaction` |
 //! | [`closing`] | charges, months, statements, and the run that closes a month | `domain`, `transaction` |
@@ -43,6 +44,7 @@ pub mod lease;
 pub mod lifecycle;
 pub mod members;
 pub mod outbound;
+pub mod outbox;
 pub mod pg;
 pub mod processing;
 pub mod telemetry;

@@ -75,6 +75,13 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
         "ringi_jobs_attempts_total",
         "Attempts by outcome: succeeded, failed (tried again), refused (not tried again), stopped, lost"
     );
+    metrics::describe_gauge!("ringi_relaying", "1 where this process relays events, else 0");
+    metrics::describe_gauge!("ringi_events_oldest_seconds", "For how long the oldest event waits to be relayed");
+    metrics::describe_counter!("ringi_events_numbered_total", "Events relayed from the outbox to the log");
+    metrics::describe_histogram!(
+        "ringi_event_waited_seconds",
+        "Time from a change to its event's place in the log: of the oldest event of each step"
+    );
     metrics::describe_histogram!("ringi_job_call_seconds", "Time that the outside system took, in seconds");
     Ok(handle)
 }

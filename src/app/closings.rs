@@ -5,7 +5,7 @@ use crate::closing::run::RunSettings;
 use crate::closing::store::Backfilled;
 use crate::config::Settings;
 use crate::lifecycle::Runner;
-use crate::pg::{PgReads, PgStore, PoolSettings, Pools};
+use crate::pg::{PgReads, PgStore, PoolSettings, Pools, Signals};
 use crate::transaction::admission::Admission;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -23,16 +23,23 @@ pub struct ClosingWork {
 }
 
 impl ClosingWork {
-    /// Under leases of this process.
+    /// Under leases of this process. Without `signals`, whoever waits for the events of its runs looks by himself.
     #[must_use]
-    pub fn start(pools: &Pools, leases: &Leases, settings: &Settings, admission: &Admission) -> Self {
+    pub fn start(
+        pools: &Pools,
+        leases: &Leases,
+        settings: &Settings,
+        admission: &Admission,
+        signals: Option<&Signals>,
+    ) -> Self {
         let pools = pools.for_work(CONNECTIONS);
         let database = &settings.database;
         let limit = PoolSettings::from(database).answer_limit();
         // A run that freezes in a step keeps whoever takes over waiting for no longer than a save may take.
         let store = PgStore::new(pools.write.clone(), database.acquire_timeout)
             .answered_within(limit)
-            .saving_within(settings.processing.save_timeout);
+            .saving_within(settings.processing.save_timeout)
+            .waking(signals.cloned());
         let reads = PgReads::new(pools.read.clone(), database.acquire_timeout, limit);
         let run = RunSettings {
             chunk_target: settings.closing.chunk_target,

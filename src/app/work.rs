@@ -1,8 +1,10 @@
-//! What a process does besides answering: the heartbeat, the worker, and the signals between processes.
+//! What a process does besides answering: the heartbeat, the worker, the relay, and the signals between processes.
 
+use super::relaying::Relaying;
 use super::{AppError, Leases, UseCases};
-use crate::config::Settings;
-use crate::pg::{PgJobs, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, Pools, Signals};
+use crate::config::{Database, Settings};
+use crate::domain::lease::Timing;
+use crate::pg::{PgJobs, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, Pools, Signals, Topic};
 use crate::processing::gateway::{Gateway, GatewaySettings};
 use crate::processing::worker::{Worker, WorkerSettings};
 use crate::webhooks::address::{Guard, SystemNames};
@@ -44,8 +46,8 @@ const LEASE_CONNECTIONS: u32 = 2;
 /// How long work that was dropped may take to be given back.
 const GIVING_BACK: Duration = Duration::from_secs(5);
 
-/// The slow work of a process: the heartbeat of all its leases, and its jobs, of which nothing runs where no outside
-/// system is configured.
+/// The slow work of a process: the heartbeat of all its leases, the relay of events, and its jobs, of which nothing runs
+/// where no outside system is configured.
 #[derive(Debug)]
 pub struct Work {
     role: Role,
@@ -53,10 +55,13 @@ pub struct Work {
     leases: Leases,
     /// Where webhooks may lead, and what keeps their secrets.
     hooks: (Guard, Option<Keys>),
-    signals: Option<Signals>,
+    signals: Signals,
     /// End when this is dropped.
     signalling: JoinSet<()>,
+    /// Whether there is an outside system: then each approval starts a job.
+    connected: bool,
     worker: Option<(Worker, Pools)>,
+    relaying: Option<Relaying>,
 }
 
 impl Work {
@@ -70,14 +75,17 @@ impl Work {
         let guard = Guard::new(Arc::new(SystemNames), settings.webhooks.allowed().map_err(AppError::Other)?);
         let hooks = (guard, settings.webhooks.keys().map_err(AppError::Other)?);
         let leases = leases(&pools, settings)?;
-        let Some(url) = connector else {
-            if role == Role::Worker {
-                tracing::warn!("processing.connector_url is empty: there is nothing for a worker to do");
-            }
-            return Ok(Self { role, pools, leases, hooks, signals: None, signalling: JoinSet::new(), worker: None });
-        };
-        let (signals, signalling) = Signals::start(pools.write.options(), role.works());
-        let worker = if role.works() {
+        let connected = connector.is_some();
+        let topics = [
+            (Topic::Jobs, role.works() && connected),
+            (Topic::Outbox, role.works()),
+            (Topic::Vacancy, role.works()),
+            (Topic::Events, role.answers()),
+        ];
+        let topics: Vec<Topic> = topics.into_iter().filter(|(_, listens)| *listens).map(|(topic, _)| topic).collect();
+        let (signals, signalling) = Signals::start(pools.write.options(), &topics);
+        let relaying = role.works().then(|| Relaying::start(&pools, settings, &signals)).transpose()?;
+        let worker = if let (Some(url), true) = (connector, role.works()) {
             let gateway = Gateway::new(GatewaySettings {
                 url,
                 token: processing.connector_token.reveal().to_owned(),
@@ -94,20 +102,21 @@ impl Work {
             };
             let gateway = gateway.map_err(AppError::Other)?;
             let queue = queue(&pools, settings, signals.clone());
-            let worker = Worker::start(queue, leases.clone(), gateway, worker_settings, signals.bell());
+            let worker = Worker::start(queue, leases.clone(), gateway, worker_settings, signals.bell(Topic::Jobs));
             Some((worker, pools))
         } else {
             None
         };
-        Ok(Self { role, pools, leases, hooks, signals: Some(signals), signalling, worker })
+        Ok(Self { role, pools, leases, hooks, signals, signalling, connected, worker, relaying })
     }
 
     /// The use cases of this process: with a connector, each approval starts a job.
     #[must_use]
     pub fn use_cases(&self, settings: &Settings) -> UseCases {
         let (guard, keys) = self.hooks.clone();
-        let use_cases =
-            UseCases::build(&self.pools, &settings.database, self.signals.clone(), settings.processing.lease_timeout);
+        let timeout = settings.processing.lease_timeout;
+        let signals = Some(self.signals.clone());
+        let use_cases = UseCases::build(&self.pools, &settings.database, signals, self.connected, timeout);
         UseCases { webhooks: use_cases.webhooks.clone().configured(guard, keys), ..use_cases }
     }
 
@@ -129,36 +138,53 @@ impl Work {
         &self.leases
     }
 
-    /// Takes no job any more; what is under way goes on, and so does its heartbeat.
+    /// How the processes wake each other.
+    #[must_use]
+    pub const fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    /// Takes no job any more, and ends being the relay; what is under way goes on, and so does its heartbeat.
     pub fn close(&self) {
+        if let Some(relaying) = &self.relaying {
+            relaying.close();
+        }
         if let Some((worker, _)) = &self.worker {
             worker.close();
         }
     }
 
-    /// Cancelled when nothing can be worked on any more, since the heartbeat has ended. `None`: nothing is worked on here.
+    /// Each cancelled when something can't be worked on any more, since its heartbeat has ended.
     #[must_use]
-    pub fn stopped(&self) -> Option<CancellationToken> {
-        self.worker.as_ref().map(|_| self.leases.stopped().clone())
+    pub fn stopped(&self) -> Vec<CancellationToken> {
+        let jobs = self.worker.as_ref().map(|_| self.leases.stopped());
+        let events = self.relaying.as_ref().map(Relaying::stopped);
+        jobs.into_iter().chain(events).cloned().collect()
     }
 
-    /// Waits for jobs under way, saves them or, so early that this ends before `deadline`, gives them back, and closes
-    /// their connections.
+    /// Waits for what is under way, saves it or, so early that this ends before `deadline`, gives it back, and closes
+    /// the connections.
     pub async fn finish(&mut self, deadline: Instant) {
-        let Some((worker, pools)) = self.worker.take() else { return };
         let left = deadline.saturating_duration_since(Instant::now());
-        if !worker.finish(deadline - GIVING_BACK.min(left / 4), GIVING_BACK).await {
-            tracing::warn!("some work could not be given back: it is taken over after the timeout");
-        }
-        pools.write.close();
+        let early = deadline - GIVING_BACK.min(left / 4);
+        let jobs = async {
+            let Some((worker, pools)) = self.worker.take() else { return };
+            if !worker.finish(early, GIVING_BACK).await {
+                tracing::warn!("some work could not be given back: it is taken over after the timeout");
+            }
+            pools.write.close();
+        };
+        let events = async {
+            let Some(relaying) = self.relaying.take() else { return };
+            relaying.finish(early, GIVING_BACK).await;
+        };
+        tokio::join!(Box::pin(jobs), Box::pin(events));
     }
 
     /// Stops the heartbeat, when nothing is under way any more, and says the last word to other processes.
     pub async fn end(self) {
         self.leases.stop(GIVING_BACK).await;
-        if let Some(signals) = self.signals {
-            signals.finish(self.signalling).await;
-        }
+        self.signals.finish(self.signalling).await;
     }
 }
 
@@ -169,7 +195,7 @@ fn queue(pools: &Pools, settings: &Settings, signals: Signals) -> PgJobs {
     let store = PgStore::new(pools.write.clone(), database.acquire_timeout)
         .answered_within(save_timeout + Duration::from_secs(1))
         .saving_within(save_timeout)
-        .starting_jobs(signals);
+        .waking(signals);
     PgJobs::new(PgReads::new(pools.write.clone(), database.acquire_timeout, limit), store)
 }
 
@@ -179,13 +205,21 @@ fn queue(pools: &Pools, settings: &Settings, signals: Signals) -> PgJobs {
 /// # Errors
 /// When the operating system gives no thread.
 pub fn leases(pools: &Pools, settings: &Settings) -> Result<Leases, AppError> {
-    let database = &settings.database;
-    let timing = settings.processing.timing();
+    leases_with(pools, &settings.database, settings.processing.timing(), "processing")
+}
+
+/// The same, in a rhythm of its own, which `section` of the settings says.
+pub(super) fn leases_with(
+    pools: &Pools,
+    database: &Database,
+    timing: Timing,
+    section: &str,
+) -> Result<Leases, AppError> {
     if timing.timeout < timing.recommended_timeout() {
         tracing::warn!(
             lease_timeout_ms = timing.timeout.as_millis(),
             heartbeat_interval_ms = timing.interval.as_millis(),
-            "processing.lease_timeout_ms is shorter than four times processing.heartbeat_interval_ms: one slow heartbeat \
+            "{section}.lease_timeout_ms is shorter than four times {section}.heartbeat_interval_ms: one slow heartbeat \
              may lose the work"
         );
     }

@@ -89,7 +89,7 @@ pub(super) async fn run(wanted: Close, settings: &Settings) -> Result<ExitCode, 
 async fn run_on(pools: &Pools, wanted: &Close, settings: &Settings) -> Result<Outcome, AppError> {
     let admission = UseCases::new(pools, &settings.database).admission;
     let leases = leases(pools, settings)?;
-    let work = ClosingWork::start(pools, &leases, settings, &admission);
+    let work = ClosingWork::start(pools, &leases, settings, &admission, None);
     let asked = stop_asked().map_err(|error| AppError::Io("signals".to_owned(), error))?;
     let watching = tokio::spawn({
         let stop = work.stopping().clone();

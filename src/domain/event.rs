@@ -1,8 +1,13 @@
-//! Events: what programs and pages are told about a change. Written in the transaction of the change.
+//! Events: what programs and pages are told about a change. Written in the transaction of the change, and put in order
+//! afterwards, when the changes around it have been committed, too.
 
 use super::history::RequestEntry;
-use super::rfc3339;
+use super::ids::{OrganizationId, RequestId};
+use super::{Instant, rfc3339};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// One row of the outbox. Subject and `seq` together say which event it is, the same over all deliveries.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,5 +119,120 @@ impl Event {
                 "occurred_at": rfc3339(entry.occurred_at),
             }),
         }
+    }
+}
+
+/// The number of an event in its organization's log: 1, 2, 3 and so on, without gaps.
+pub type Position = i64;
+
+/// An event in its place: everybody who is told of events is told of them in this order.
+#[derive(Clone, Debug)]
+pub struct LoggedEvent {
+    /// Whose.
+    pub organization_id: OrganizationId,
+    /// Its place in the organization's log.
+    pub position: Position,
+    /// See [`Event::subject_kind`]. A text, since a newer program beside this one may know more of them.
+    pub subject_kind: String,
+    /// See [`Event::subject_id`].
+    pub subject_id: String,
+    /// See [`Event::seq`]. Of one subject, events stand in the log in this order.
+    pub seq: i64,
+    /// See [`Event::event_type`].
+    pub event_type: String,
+    /// See [`Event::payload`]: a JSON object.
+    pub payload: Box<RawValue>,
+    /// When it happened.
+    pub occurred_at: Instant,
+    /// Of a request, from before it was first submitted: for its applicant's eyes only.
+    pub private: bool,
+}
+
+/// What receivers are sent, be they programs or pages.
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(rename = "type")]
+    event_type: &'a str,
+    timestamp: String,
+    data: &'a RawValue,
+}
+
+impl LoggedEvent {
+    /// What receivers know the event by: the same over all retries and replays, and no other event's.
+    #[must_use]
+    pub fn id(&self) -> String {
+        // An organization's id has one length, a kind no slash, and the number comes last: no two events read alike.
+        let name = format!("{}/{}/{}/{}", self.organization_id, self.subject_kind, self.subject_id, self.seq);
+        let mut digits = hex::encode(Sha256::digest(name));
+        digits.truncate(32);
+        format!("evt_{digits}")
+    }
+
+    /// `{"type": ..., "timestamp": ..., "data": ...}`, as receivers are sent it: the timestamp is when it happened.
+    #[must_use]
+    pub fn body(&self) -> String {
+        let body = Body { event_type: &self.event_type, timestamp: rfc3339(self.occurred_at), data: &self.payload };
+        // Texts and a value that is JSON already: there is nothing in it that could not be written.
+        serde_json::to_string(&body).unwrap_or_default()
+    }
+
+    /// The request that it is about, of which who may see it depends; `None` for what belongs to no request.
+    #[must_use]
+    pub fn request_id(&self) -> Option<RequestId> {
+        match self.subject_kind.as_str() {
+            "request" | "job" => self.subject_id.parse().ok().map(RequestId),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn event() -> LoggedEvent {
+        LoggedEvent {
+            organization_id: OrganizationId(Uuid::from_u128(1)),
+            position: 7,
+            subject_kind: "request".to_owned(),
+            subject_id: Uuid::from_u128(2).to_string(),
+            seq: 3,
+            event_type: "request.approve".to_owned(),
+            payload: RawValue::from_string(r#"{"seq":3}"#.to_owned()).expect("JSON"),
+            occurred_at: Instant::from_timestamp(1_700_000_000, 5_000).expect("in range"),
+            private: false,
+        }
+    }
+
+    #[test]
+    fn an_events_id_depends_on_nothing_but_which_event_it_is() {
+        let id = event().id();
+        // Receivers have kept it: it never changes.
+        assert_eq!(id, "evt_8dde78d2ae5184eb62b70d0478dcbb65");
+        assert_eq!(LoggedEvent { position: 8, private: true, event_type: "x".to_owned(), ..event() }.id(), id);
+        let others = [
+            LoggedEvent { organization_id: OrganizationId(Uuid::from_u128(9)), ..event() },
+            LoggedEvent { subject_kind: "job".to_owned(), ..event() },
+            LoggedEvent { subject_id: "2026-05".to_owned(), ..event() },
+            LoggedEvent { seq: 4, ..event() },
+        ];
+        assert!(others.iter().all(|other| other.id() != id));
+    }
+
+    #[test]
+    fn what_is_sent_tells_type_time_and_data() {
+        assert_eq!(
+            event().body(),
+            r#"{"type":"request.approve","timestamp":"2023-11-14T22:13:20.000005Z","data":{"seq":3}}"#
+        );
+    }
+
+    #[test]
+    fn requests_and_their_jobs_are_about_a_request() {
+        let request = Some(RequestId(Uuid::from_u128(2)));
+        assert_eq!(event().request_id(), request);
+        assert_eq!(LoggedEvent { subject_kind: "job".to_owned(), ..event() }.request_id(), request);
+        assert_eq!(LoggedEvent { subject_kind: "member".to_owned(), ..event() }.request_id(), None);
     }
 }

@@ -5,6 +5,7 @@ use crate::domain::Instant as Moment;
 use crate::domain::lease::{Fence, Target, Ticket, Timing};
 use crate::transaction::StoreError;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -116,6 +117,8 @@ pub(super) struct Heart {
 struct Shared {
     timing: Timing,
     kept: Mutex<HashMap<Uuid, Entry>>,
+    /// How many of them the figures show.
+    counted: AtomicU32,
     /// Something new is to be beaten.
     wake: Notify,
     /// Counts the heartbeats that have ended, well or not.
@@ -143,6 +146,7 @@ impl Heart {
         let shared = Arc::new(Shared {
             timing,
             kept: Mutex::default(),
+            counted: AtomicU32::new(0),
             wake: Notify::new(),
             beats: watch::Sender::new(0),
             stop: CancellationToken::new(),
@@ -229,8 +233,11 @@ impl Shared {
     }
 
     fn count_held(&self) {
-        let held = u32::try_from(self.kept().len()).unwrap_or(u32::MAX);
-        metrics::gauge!("ringi_leases_held").set(f64::from(held));
+        let kept = self.kept();
+        let held = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+        let before = self.counted.swap(held, Ordering::SeqCst);
+        // A process may have two rhythms.
+        metrics::gauge!("ringi_leases_held").increment(f64::from(held) - f64::from(before));
     }
 
     fn forget(&self, token: Uuid) {
@@ -406,7 +413,7 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::domain::lease::TargetKind;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     const TIMING: Timing = Timing {
         interval: Duration::from_millis(40),

@@ -2,7 +2,7 @@
 
 use super::error::{corrupt, within};
 use super::idempotency::KeptColumns;
-use super::session::{PgSession, PgStore, stored_payload};
+use super::session::{PgSession, PgStore};
 use crate::approvals::store::{ApprovalSession, ApprovalStore, Found};
 use crate::approvals::view::WaitingFor;
 use crate::domain::content::Content;
@@ -180,6 +180,7 @@ impl ApprovalSession for PgSession {
         let (after, entry) = (&change.after, &change.entry);
         let event = Event::of_request(entry);
         let kept = KeptColumns::from(kept);
+        let payload = self.outgoing(&event);
         let done = within(
             self.answer_limit,
             query!(
@@ -221,7 +222,7 @@ impl ApprovalSession for PgSession {
                 HASH_FORMAT,
                 event.subject_id,
                 event.event_type,
-                stored_payload(&event) as _,
+                payload as _,
                 kept.key,
                 kept.status,
                 kept.location,
@@ -262,6 +263,7 @@ impl PgSession {
     ) -> Result<Guarded, StoreError> {
         let (after, entry) = (&change.after, &change.entry);
         let (event, kept) = (Event::of_request(entry), KeptColumns::from(kept));
+        let payload = self.outgoing(&event);
         let content = &after.content;
         let changed = within(
             self.answer_limit,
@@ -315,7 +317,7 @@ impl PgSession {
                 HASH_FORMAT,
                 event.subject_id,
                 event.event_type,
-                stored_payload(&event) as _,
+                payload as _,
                 kept.key,
                 kept.status,
                 kept.location,
@@ -337,7 +339,8 @@ impl PgSession {
     ) -> Result<Guarded, StoreError> {
         let (after, entry) = (&change.after, &change.entry);
         let (event, kept) = (Event::of_request(entry), KeptColumns::from(kept));
-        let starts_job = self.signals.is_some() && entry.action == Action::Approve;
+        let payload = self.outgoing(&event);
+        let starts_job = self.starts_jobs && entry.action == Action::Approve;
         let changed = within(
             self.answer_limit,
             query!(
@@ -382,7 +385,7 @@ impl PgSession {
                 HASH_FORMAT,
                 event.subject_id,
                 event.event_type,
-                stored_payload(&event) as _,
+                payload as _,
                 kept.key,
                 kept.status,
                 kept.location,
@@ -392,7 +395,9 @@ impl PgSession {
             .fetch_one(self.connection()?),
         )
         .await;
-        self.wakes_workers |= starts_job;
+        if starts_job {
+            self.wake_workers();
+        }
         Ok(guarded(self.note(changed)?.changed))
     }
 }

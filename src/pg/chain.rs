@@ -64,6 +64,7 @@ impl PgSession {
         check_action(entry)?;
         let caller = kept.map(|kept| kept.call.user_id.0);
         let kept = KeptColumns::from(kept);
+        let payload = event.map(|event| self.outgoing(event));
         let done = within(
             self.answer_limit,
             query!(
@@ -96,7 +97,7 @@ impl PgSession {
                 HASH_FORMAT,
                 event.map(|event| event.subject_kind),
                 event.map(|event| event.event_type.as_str()),
-                event.map(|event| sqlx::types::Json(&event.payload)) as _,
+                payload as _,
                 caller,
                 kept.key,
                 kept.status,

@@ -295,6 +295,7 @@ impl SaveSession for PgSession {
             super::chain::check_action(&row.entry)?;
         }
         let (entry, event) = (row.map(|row| &row.entry), row.map(|row| &row.event));
+        let payload = event.map(|event| self.outgoing(event));
         let written = within(
             self.answer_limit,
             query!(
@@ -348,7 +349,7 @@ impl SaveSession for PgSession {
                 entry.map(|entry| sqlx::types::Json(&entry.detail)) as _,
                 HASH_FORMAT,
                 event.map(|event| event.event_type.as_str()),
-                event.map(|event| sqlx::types::Json(&event.payload)) as _,
+                payload as _,
             )
             .execute(self.connection()?),
         )
@@ -356,7 +357,9 @@ impl SaveSession for PgSession {
         if self.note(written)?.rows_affected() != 1 {
             return Err(StoreError::Internal("a job under its lease was not waiting".into()));
         }
-        self.wakes_workers |= done.verdict.next_try_at.is_some();
+        if done.verdict.next_try_at.is_some() {
+            self.wake_workers();
+        }
         Ok(())
     }
 }

@@ -163,4 +163,7 @@ GRANT INSERT ON approval_version, approval_history, organization_history, outbox
 GRANT INSERT, UPDATE, DELETE ON idempotency_key, job_lease TO ringi_app;
 GRANT INSERT, UPDATE ON job, job_attempt, job_result TO ringi_app;
 GRANT INSERT, UPDATE, DELETE ON webhook_endpoint, webhook_delivery TO ringi_app;
+GRANT DELETE ON outbox_event TO ringi_app;
+GRANT INSERT, DELETE ON event_log TO ringi_app;
+GRANT INSERT, UPDATE ON event_stream TO ringi_app;
 GRANT USAGE ON SEQUENCE lease_fence TO ringi_app;";

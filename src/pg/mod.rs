@@ -21,6 +21,8 @@
 //! 9. `webhook_endpoint` — FOR UPDATE, by who changes it, and under the relay's lease by who has delivered to it
 //! 10. `history_head` — FOR UPDATE
 //! 11. inserts
+//! 12. `event_stream` — by the relay alone, below its lease: organizations ascending, and then what it moves from
+//!     `outbox_event` to `event_log`. Nobody else locks any of these; a decision only inserts
 //!
 //! # The fence of a member
 //!
@@ -45,6 +47,7 @@ mod charges;
 mod closing;
 mod closing_reads;
 mod error;
+mod events;
 mod idempotency;
 mod identities;
 mod inspection;
@@ -62,6 +65,7 @@ mod statements;
 mod verify;
 mod webhooks;
 
+pub use events::PgOutbox;
 pub use identities::PgIdentities;
 pub use jobs::PgJobs;
 pub use leases::{PgLeases, PgPulse};
@@ -69,7 +73,7 @@ pub use organizations::{NewOrganization, OrganizationError, create_organization}
 pub use pool::{Lent, Pool, Sizes};
 pub use reads::PgReads;
 pub use session::{PgSession, PgStore};
-pub use signals::Signals;
+pub use signals::{Signals, Topic};
 
 use crate::transaction::StoreError;
 use sqlx::ConnectOptions;

@@ -144,7 +144,7 @@ impl ProcessingSession for PgSession {
             return Err(StoreError::Internal("a locked job changed".into()));
         }
         self.append(&entry.entry, entry.entry_hash, Some(&entry.event), kept).await?;
-        self.wakes_workers = true;
+        self.wake_workers();
         Ok(())
     }
 

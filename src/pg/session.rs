@@ -1,11 +1,13 @@
 //! One transaction on one connection.
 
-use super::Signals;
 use super::error::{commit_error, is_lost_connection, store_error, within};
 use super::pool::{Lent, Pool};
+use super::signals::{Signals, Topic};
 use crate::domain::event::Event;
 use crate::transaction::idempotency::{Kept, KeyClaim, KeyedCall};
 use crate::transaction::{Session, StoreError};
+use serde_json::Value;
+use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, PgConnection};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +20,7 @@ pub struct PgStore {
     answer_limit: Duration,
     begin: Arc<str>,
     signals: Option<Signals>,
+    starts_jobs: bool,
 }
 
 /// Said aloud: under another default level a waiter would get 40001 in place of the new row.
@@ -27,7 +30,14 @@ impl PgStore {
     /// Sessions on `pool`, looking for a living connection no longer than `patience`.
     #[must_use]
     pub fn new(pool: Pool, patience: Duration) -> Self {
-        Self { pool, patience, answer_limit: super::DEFAULT_ANSWER_LIMIT, begin: BEGIN.into(), signals: None }
+        Self {
+            pool,
+            patience,
+            answer_limit: super::DEFAULT_ANSWER_LIMIT,
+            begin: BEGIN.into(),
+            signals: None,
+            starts_jobs: false,
+        }
     }
 
     /// The same, waiting no longer than `limit` for the answer to one statement.
@@ -48,10 +58,16 @@ impl PgStore {
         Self { begin: begin.into(), ..self }
     }
 
-    /// The same, starting a job with each approval, and waking workers after the commit of whatever gives them work.
+    /// The same, waking whoever waits for it after the commit of an event or a job. Without, they look by themselves.
     #[must_use]
-    pub fn starting_jobs(self, signals: Signals) -> Self {
-        Self { signals: Some(signals), ..self }
+    pub fn waking(self, signals: impl Into<Option<Signals>>) -> Self {
+        Self { signals: signals.into(), ..self }
+    }
+
+    /// The same, starting a job with each approval, if `starts`.
+    #[must_use]
+    pub fn starting_jobs(self, starts: bool) -> Self {
+        Self { starts_jobs: starts, ..self }
     }
 
     /// Begins a transaction. Connections that died while idle are met here, before anything was asked of them: they
@@ -75,7 +91,8 @@ impl PgStore {
                 failed: false,
                 lost: false,
                 signals: self.signals.clone(),
-                wakes_workers: false,
+                starts_jobs: self.starts_jobs,
+                wakes: Wakes::default(),
             };
             // Made of constants and a number.
             let begin = sqlx::raw_sql(AssertSqlSafe(Arc::clone(&statements))).execute(session.connection()?);
@@ -103,10 +120,20 @@ pub struct PgSession {
     failed: bool,
     /// Nobody is at the other end any more: there is nothing to roll back.
     lost: bool,
-    /// How workers are woken; also says that there are any.
-    pub(super) signals: Option<Signals>,
-    /// There is work for them once this is committed.
-    pub(super) wakes_workers: bool,
+    /// How others are woken, after the commit.
+    signals: Option<Signals>,
+    /// Each approval starts a job.
+    pub(super) starts_jobs: bool,
+    wakes: Wakes,
+}
+
+/// Who is to be woken once a transaction is committed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wakes {
+    /// There is work for workers.
+    workers: bool,
+    /// There is an event in the outbox.
+    relay: bool,
 }
 
 impl PgSession {
@@ -114,6 +141,17 @@ impl PgSession {
         if let Some(connection) = self.connection.take() {
             connection.give_back();
         }
+    }
+
+    /// There is something for a worker to do once this is committed.
+    pub(super) fn wake_workers(&mut self) {
+        self.wakes.workers = true;
+    }
+
+    /// What the outbox stores of an event. Whoever writes one asks here, so the relay is woken after the commit.
+    pub(super) fn outgoing<'e>(&mut self, event: &'e Event) -> Json<&'e Value> {
+        self.wakes.relay = true;
+        Json(&event.payload)
     }
 
     pub(super) fn connection(&mut self) -> Result<&mut PgConnection, StoreError> {
@@ -162,8 +200,13 @@ impl Session for PgSession {
         let commit = within(self.answer_limit, sqlx::raw_sql("COMMIT").execute(self.connection()?));
         commit.await.map_err(commit_error)?;
         self.give_back();
-        if let Some(signals) = self.signals.as_ref().filter(|_| self.wakes_workers) {
-            signals.wake();
+        if let Some(signals) = &self.signals {
+            for (topic, _) in [(Topic::Jobs, self.wakes.workers), (Topic::Outbox, self.wakes.relay)]
+                .into_iter()
+                .filter(|(_, wakes)| *wakes)
+            {
+                signals.wake(topic);
+            }
         }
         Ok(())
     }
@@ -181,9 +224,4 @@ impl Session for PgSession {
             Err(error) => tracing::debug!(%error, "a rollback failed, its connection is closed"),
         }
     }
-}
-
-/// An event as the outbox stores it.
-pub(super) fn stored_payload(event: &Event) -> sqlx::types::Json<&serde_json::Value> {
-    sqlx::types::Json(&event.payload)
 }

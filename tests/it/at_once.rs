@@ -1,6 +1,6 @@
 //! Two things at once: calls that are begun now and answered later, and what must be true of the one who came second.
 
-use crate::harness::{Answer, App, PATIENCE, Person, id_of, version_of};
+use crate::harness::{Answer, App, EVENTS, PATIENCE, Person, id_of, version_of};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::future::Future;
@@ -101,11 +101,12 @@ pub async fn rows_of(app: &App, request: &Value) -> (i64, i64) {
     let id = id_of(request);
     (
         app.count(&format!("SELECT count(*) FROM approval_history WHERE request_id = '{id}'")).await,
-        app.count(&format!("SELECT count(*) FROM outbox_event WHERE subject_id = '{id}'")).await,
+        app.count(&format!("SELECT count(*) FROM {EVENTS} e WHERE subject_id = '{id}'")).await,
     )
 }
 
-/// Closes the product's connections, since only then has each told its deadlocks, and counts those of this database.
+/// Closes the product's connections, since only then has each told its deadlocks, and counts those of this database. Of a
+/// server that relays nothing: the relay goes on.
 pub async fn deadlocks(app: &App) -> i64 {
     app.pools.close();
     let start = Instant::now();

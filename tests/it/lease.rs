@@ -22,9 +22,9 @@ fn with_timing(interval: Duration, timeout: Duration) -> Settings {
     settings
 }
 
-/// An app whose leases beat every 200 ms and end after 2 s of silence.
+/// An app whose leases beat every 200 ms and end after 2 s of silence. Of its own it holds none.
 async fn quick() -> App {
-    App::with(with_timing(Duration::from_millis(200), 2 * SECOND)).await
+    App::answering(with_timing(Duration::from_millis(200), 2 * SECOND)).await
 }
 
 /// As one process of several.
@@ -107,7 +107,7 @@ async fn of_twenty_who_ask_at_once_one_gets_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn silence_is_measured_by_the_databases_clock() {
     // Long, so that a slow machine does not decide.
-    let app = App::with(with_timing(2 * SECOND, 8 * SECOND)).await;
+    let app = App::answering(with_timing(2 * SECOND, 8 * SECOND)).await;
     until_database_is_up_for(&app, 9 * SECOND).await;
     let target = job(&app);
     let (old, new) = (process(&app), process(&app));
@@ -129,7 +129,7 @@ async fn silence_is_measured_by_the_databases_clock() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_takes_over_in_the_first_timeout_of_a_database() {
     let hour = Duration::from_hours(1);
-    let app = App::with(with_timing(hour / 4, hour)).await;
+    let app = App::answering(with_timing(hour / 4, hour)).await;
     let target = job(&app);
     let leases = process(&app);
     drop(held(leases.acquire(&target).await.unwrap()));
@@ -273,7 +273,7 @@ async fn a_frozen_save_ends_by_itself() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_heartbeat_that_waited_is_stamped_with_the_time_of_its_writing() {
     // A sixth of the interval is how long it waits for a row.
-    let app = App::with(with_timing(12 * SECOND, 60 * SECOND)).await;
+    let app = App::answering(with_timing(12 * SECOND, 60 * SECOND)).await;
     let leases = process(&app);
     let lease = held(leases.acquire(&job(&app)).await.unwrap());
     // The heartbeat after a pause comes at once.

@@ -32,6 +32,7 @@ mod cut;
 mod database_walls;
 mod eligibility;
 mod embedded;
+mod events;
 mod exports;
 mod faulty_store;
 mod figures;

@@ -1,7 +1,7 @@
 //! People and their rights: the calls of member administration, what they refuse, and the trail that they leave.
 
 use crate::at_once::changed;
-use crate::harness::{Answer, App, Person, id_of, version_of};
+use crate::harness::{Answer, App, EVENTS, Person, id_of, version_of};
 use reqwest::Method;
 use ringi::domain::history::{Hash, SubjectEntry};
 use ringi::domain::ids::{OrganizationId, UserId};
@@ -251,14 +251,16 @@ async fn every_change_has_its_history_row_its_event_and_its_place_in_the_chain()
     assert_eq!((of_admin[0].actor_id, of_admin[0].actor_name.as_str()), (None, "command line"));
     assert_eq!(of_admin[1].actor_name, "Dara Admin", "the name as of then");
 
-    let events = "SELECT count(*) FROM outbox_event e JOIN organization_history h
-                    ON (h.organization_id, h.subject_id, h.seq) = (e.organization_id, e.subject_id, e.seq)
-                  WHERE e.subject_kind = 'member' AND e.event_type = 'member.' || h.action AND e.occurred_at = h.occurred_at
-                    AND e.payload ->> 'user_id' = h.subject_id";
-    assert_eq!(app.count(events).await, 6, "an event for each row");
+    let events = format!(
+        "SELECT count(*) FROM {EVENTS} e JOIN organization_history h
+           ON (h.organization_id, h.subject_id, h.seq) = (e.organization_id, e.subject_id, e.seq)
+         WHERE e.subject_kind = 'member' AND e.event_type = 'member.' || h.action AND e.occurred_at = h.occurred_at
+           AND e.payload ->> 'user_id' = h.subject_id"
+    );
+    assert_eq!(app.count(&events).await, 6, "an event for each row");
     assert_eq!(app.count("SELECT count(*) FROM organization_history").await, 6);
     assert_eq!(
-        app.count("SELECT count(*) FROM outbox_event WHERE payload::text LIKE '%Dara%'").await,
+        app.count(&format!("SELECT count(*) FROM {EVENTS} e WHERE payload::text LIKE '%Dara%'")).await,
         0,
         "and no name"
     );

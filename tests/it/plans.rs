@@ -8,8 +8,16 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// The tables that grow with every request.
-const BIG: [&str; 7] =
-    ["approval_request", "approval_history", "approval_version", "outbox_event", "job", "job_attempt", "job_result"];
+const BIG: [&str; 8] = [
+    "approval_request",
+    "approval_history",
+    "approval_version",
+    "outbox_event",
+    "event_log",
+    "job",
+    "job_attempt",
+    "job_result",
+];
 
 /// 100 organizations of 200 requests, mixed as in life. Plans need sizes and distributions, not valid chains.
 const DATA: &str = r"
@@ -33,6 +41,9 @@ INSERT INTO approval_history SELECT organization_id, id, v, CASE v WHEN 3 THEN l
   NULL, content_hash, created_at, 1, chain_hash FROM approval_request, generate_series(1, 3) v;
 INSERT INTO outbox_event SELECT organization_id, 'request', id::text, v, 'request.x', '{}', created_at
 FROM approval_request, generate_series(1, 3) v;
+INSERT INTO event_log SELECT organization_id, row_number() OVER (PARTITION BY organization_id ORDER BY occurred_at),
+  subject_kind, subject_id, seq, event_type, payload, occurred_at, seq = 1 AND subject_id LIKE '%0' FROM outbox_event;
+INSERT INTO event_stream SELECT organization_id, max(position), 0, now() FROM event_log GROUP BY 1;
 INSERT INTO job (organization_id, request_id, state, attempts, next_try_at, started_at, ended_at)
 SELECT organization_id, id, CASE WHEN n % 500 = 0 THEN 'waiting' ELSE 'succeeded' END, 1,
   CASE WHEN n % 500 = 0 THEN decided_at END, decided_at, CASE WHEN n % 500 <> 0 THEN decided_at END

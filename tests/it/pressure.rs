@@ -48,7 +48,7 @@ async fn fifty_approves_of_one_version_at_once() {
 /// rights and changes his own row.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_members_deciding_crosswise_while_roles_change_in_a_loop() {
-    let app = App::start().await;
+    let app = App::answering(settings()).await;
     let ann = app.member("Ann Both", true, false).await;
     let bob = app.member("Bob Both", true, false).await;
     let mut requests = Vec::new();
@@ -165,7 +165,7 @@ async fn endless_overlapping_decisions_by_one_approver_then_a_revocation() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_admins_demote_each_other_200_rounds() {
-    let app = App::start().await;
+    let app = App::answering(settings()).await;
     let ann = app.member("Ann Admin", false, true).await;
     let bob = app.member("Bob Admin", false, true).await;
     app.admin.change_member(app.admin.id, json!({"is_admin": false})).await.expect_status(200);

@@ -1,6 +1,6 @@
 //! What follows an approval: people start, watch and cancel it; an outside system is asked, in all its moods.
 
-use crate::harness::{App, PATIENCE, id_of};
+use crate::harness::{App, EVENTS, PATIENCE, id_of};
 use crate::key_server::until;
 use crate::outside::{Mood, Outside, approved, connected_to, history, path, standing, until_state};
 use ringi::domain::ids::{OrganizationId, RequestId};
@@ -57,10 +57,12 @@ async fn an_approval_starts_it_and_its_result_is_kept() {
     assert_eq!(call.body, expected);
 
     assert_eq!(history(&app).await, [("succeed".to_owned(), Value::Null)], "the approval's own row tells of the start");
-    let events = "SELECT count(*) FROM outbox_event WHERE subject_kind = 'job' AND event_type = 'job.succeed'
-                  AND seq = 1 AND payload->>'state' = 'succeeded'";
-    assert_eq!(app.count(events).await, 1);
-    assert_eq!(app.count("SELECT count(*) FROM job_lease").await, 0, "it was given back");
+    let events = format!(
+        "SELECT count(*) FROM {EVENTS} e WHERE subject_kind = 'job' AND event_type = 'job.succeed'
+         AND seq = 1 AND payload->>'state' = 'succeeded'"
+    );
+    assert_eq!(app.count(&events).await, 1);
+    assert_eq!(app.count("SELECT count(*) FROM job_lease WHERE kind <> 'relay'").await, 0, "it was given back");
     assert_eq!(app.count("SELECT count(*) FROM job_attempt WHERE ended_at IS NOT NULL AND error IS NULL").await, 1);
     let verified = app.admin.read("history/verify").await.expect_status(200).body;
     assert_eq!(verified["whole"], true, "{verified}");
@@ -199,7 +201,7 @@ async fn a_long_retry_after_gives_the_lease_back_meanwhile() {
     until("it was tried", async || !standing(&applicant, &request).await["last_error"].is_null()).await;
     let waiting = standing(&applicant, &request).await;
     assert_eq!((&waiting["state"], &waiting["holder"]), (&json!("waiting"), &Value::Null), "{waiting}");
-    assert_eq!(app.count("SELECT count(*) FROM job_lease").await, 0);
+    assert_eq!(app.count("SELECT count(*) FROM job_lease WHERE kind <> 'relay'").await, 0);
     let pause = "SELECT extract(epoch FROM next_try_at - clock_timestamp())::bigint FROM job";
     assert!((3_500..=3_600).contains(&app.count(pause).await));
     app.stop().await;
@@ -282,7 +284,10 @@ async fn a_result_that_cannot_be_saved_fails_the_job_and_holds_nothing() {
     let (applicant, request) = approved(&app, "A printer").await;
     let failed = until_state(&applicant, &request, "failed").await;
     assert!(failed["last_error"].as_str().unwrap().contains("could not be saved"), "{failed}");
-    assert_eq!((outside.calls().len(), app.count("SELECT count(*) FROM job_lease").await), (1, 0));
+    assert_eq!(
+        (outside.calls().len(), app.count("SELECT count(*) FROM job_lease WHERE kind <> 'relay'").await),
+        (1, 0)
+    );
     app.execute("ALTER TABLE job_result DROP CONSTRAINT injected").await;
     applicant.post(&path(&request), json!({})).await.expect_status(202);
     until_state(&applicant, &request, "succeeded").await;
@@ -313,7 +318,7 @@ async fn a_lease_that_comes_too_late_is_given_back() {
     holding.release().await;
     until("the lease was taken and given back", async || {
         app.count("SELECT last_value FROM lease_fence").await > 2
-            && app.count("SELECT count(*) FROM job_lease").await == 0
+            && app.count("SELECT count(*) FROM job_lease WHERE kind <> 'relay'").await == 0
     })
     .await;
     assert_eq!((outside.calls().len(), standing(&applicant, &request).await["attempts"].clone()), (1, json!(1)));
@@ -444,7 +449,7 @@ async fn only_jobs_that_wait_say_when_to_look_again() {
     assert_eq!(queue.next_due(Duration::ZERO).await.unwrap(), None);
     assert_eq!(queue.drop_stray(hour).await.unwrap(), 0, "its holder may be about to give it back");
     assert_eq!(queue.drop_stray(Duration::ZERO).await.unwrap(), 1);
-    assert_eq!(app.count("SELECT count(*) FROM job_lease").await, 0);
+    assert_eq!(app.count("SELECT count(*) FROM job_lease WHERE kind <> 'relay'").await, 0);
     app.stop().await;
 }
 

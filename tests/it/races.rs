@@ -295,7 +295,7 @@ async fn a_call_that_will_be_refused_while_another_holds_the_row() {
 /// changes of others which are under way.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_membership_against_a_decisions_foreign_key_checks() {
-    let app = App::start().await;
+    let app = App::answering(settings()).await;
     let (applicant, ben) = (app.applicant().await, app.approver().await);
     let cleo = app.member("Cleo Approver", true, false).await;
     let (first, second) = (applicant.submitted("first").await, applicant.submitted("second").await);
@@ -334,7 +334,7 @@ async fn a_change_of_membership_against_a_decisions_foreign_key_checks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_member_editing_his_own_row_under_one_key_twice() {
-    let app = App::start().await;
+    let app = App::answering(settings()).await;
     let admin = app.admin.clone();
     let body = changed(&admin, admin.id, json!({"display_name": "Dara Renamed"})).await;
     let path = format!("members/{}", admin.id);

@@ -133,6 +133,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("closing", &["closing", "domain", "lease", "transaction"]),
     ("processing", &["domain", "lease", "outbound", "processing", "transaction"]),
     ("webhooks", &["domain", "lease", "outbound", "outbox", "transaction", "webhooks"]),
+    ("outbox", &["domain", "lease", "outbox", "transaction"]),
     (
         "pg",
         &[
@@ -143,6 +144,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "inspection",
             "lease",
             "members",
+            "outbox",
             "pg",
             "processing",
             "transaction",
@@ -191,6 +193,7 @@ fn imports_go_in_the_directions_of_the_map() {
             "closing",
             "processing",
             "webhooks",
+            "outbox",
         ]
         .iter()
         .any(|folder| source.is_below(folder));
@@ -288,6 +291,18 @@ const ACROSS: &[(&str, &str)] = &[
         "leases that nobody keeps and nobody will take; no row leaves the database",
     ),
     ("count(*) FILTER (WHERE j.state = 'failed')", "the figures of an operator; no row leaves the database"),
+    (
+        "WITH moved AS ( DELETE FROM outbox_event",
+        "the relay puts the events of all organizations in order, each into its own log; no row leaves the database",
+    ),
+    (
+        "min(occurred_at))::float8 AS seconds FROM (SELECT occurred_at FROM outbox_event",
+        "the relay asks whether anything waits, and how long; no row leaves the database",
+    ),
+    (
+        "SELECT s.organization_id FROM event_stream s",
+        "the cleaner looks for logs that have grown too old; each is trimmed within its organization",
+    ),
 ];
 
 /// The tables that a statement reads or writes, of those that are asked for.
@@ -311,13 +326,13 @@ async fn every_statement_on_an_organizations_rows_names_the_organization() {
                 continue;
             }
             seen.extend(tables.iter().map(|table| (*table).to_owned()));
-            let inserts = tables.iter().any(|table| sql.contains(&format!("INSERT INTO {table} (organization_id,")));
-            if inserts || sql.contains("organization_id = $") {
+            if let Some((part, _)) = ACROSS.iter().find(|(part, _)| sql.contains(part)) {
+                excused.insert(*part);
                 continue;
             }
-            match ACROSS.iter().find(|(part, _)| sql.contains(part)) {
-                Some((part, _)) => drop(excused.insert(*part)),
-                None => broken.push(format!("{}: {sql}", source.path)),
+            let inserts = tables.iter().any(|table| sql.contains(&format!("INSERT INTO {table} (organization_id,")));
+            if !inserts && !sql.contains("organization_id = $") {
+                broken.push(format!("{}: {sql}", source.path));
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use super::chain;
 use super::record::{Call, Entries, Told};
-use sqlx::{FromRow, PgConnection};
+use crate::harness;
+use sqlx::{AssertSqlSafe, FromRow, PgConnection};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use uuid::Uuid;
@@ -106,7 +107,7 @@ pub(super) async fn audit(entries: &Entries, db: &mut PgConnection) -> Vec<Broke
     .await
     .unwrap();
     let events: Vec<Event> =
-        sqlx::query_as("SELECT subject_id, seq, event_type, payload FROM outbox_event WHERE subject_kind = 'request'")
+        sqlx::query_as(AssertSqlSafe(format!("SELECT * FROM {} e WHERE subject_kind = 'request'", harness::EVENTS)))
             .fetch_all(&mut *db)
             .await
             .unwrap();
