@@ -3,11 +3,17 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { browser, context, open, program, row, stage } from "./support";
+import { afterAll, expect, test } from "vitest";
+import { browser, context, Outside, open, program, row, stage } from "./support";
 import { VIEWS } from "./views";
 
-const watch = stage();
+// It never answers, so that what follows an approval is seen while it runs.
+let outside: Outside;
+const watch = stage(async () => {
+  outside = await Outside.start();
+  return outside.settings;
+});
+afterAll(() => outside?.stop());
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What axe finds by the rules of WCAG 2.2 AA and by its own best practices. */

@@ -3,14 +3,16 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { context, launch, Program, ROOT, Watch } from "./support";
+import { context, launch, Outside, Program, ROOT, Watch } from "./support";
 import { VIEWS } from "./views";
 
 const folder = join(ROOT, "target/screenshots");
 
-test("every view, in both languages and themes, on a desktop and a phone", { timeout: 600_000 }, async () => {
+test("every view, in both languages and themes, on a desktop and a phone", { timeout: 900_000 }, async () => {
   mkdirSync(folder, { recursive: true });
-  const [program, browser] = [await Program.start(), await launch()];
+  // It never answers, so that what follows an approval is seen while it runs.
+  const outside = await Outside.start();
+  const [program, browser] = [await Program.start(outside.settings), await launch()];
   const watch = new Watch();
   const only = process.env.ONLY?.split(",");
   const shapes = [
@@ -37,6 +39,7 @@ test("every view, in both languages and themes, on a desktop and a phone", { tim
     }
     watch.expectNothing();
   } finally {
+    outside.stop();
     await browser.close();
     await program.stop();
   }

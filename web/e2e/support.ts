@@ -1,7 +1,9 @@
 /** The real program on a PostgreSQL of its own, a real browser, and people who use it. */
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -32,10 +34,10 @@ export class Program {
   ) {}
 
   static async start(settings: Record<string, string> = {}, arguments_ = ["serve", "--demo"]): Promise<Program> {
-    const base = join(ROOT, "target/e2e");
-    mkdirSync(base, { recursive: true });
     // In memory where there is room: nothing of it is kept.
     const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "ringi-e2e-"));
+    // Started by root, PostgreSQL runs as somebody else, who must be able to enter: or its files would be elsewhere, and stay.
+    chmodSync(folder, 0o755);
     const child = spawn(PROGRAM, arguments_, {
       cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
@@ -105,6 +107,15 @@ export class Program {
     return this.done(who, "POST", `/requests/${draft.id}/submit`, { version: draft.version });
   }
 
+  /** What only somebody with the database in his hands can do. Answers the rows, as text. */
+  sql(statement: string): string {
+    const [, , , , socket = ""] = readFileSync(join(this.folder, "postgres/data/postmaster.pid"), "utf8").split("\n");
+    const where = ["-h", socket, "-p", "5432", "-U", "ringi", "-d", "ringi"];
+    return execFileSync("psql", [...where, "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-c", statement], {
+      encoding: "utf8",
+    });
+  }
+
   #tokens = new Map<string, string>();
 
   async token(userId: string): Promise<string> {
@@ -129,6 +140,53 @@ export class Program {
     this.child.kill("SIGTERM");
     await ended;
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The outside system that is asked after an approval. It answers when, and what, a test says. */
+export class Outside {
+  #server: Server;
+  #asked: (() => void) | undefined;
+  #answer: ((status: number) => void) | undefined;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on("request", (request, response) => {
+      request.resume();
+      this.#answer = (status) =>
+        response.writeHead(status, { "Content-Type": "application/json" }).end('{"order": "PO-4711"}');
+      this.#asked?.();
+    });
+  }
+
+  static async start(): Promise<Outside> {
+    const server = createServer();
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    return new Outside(server);
+  }
+
+  get settings(): Record<string, string> {
+    const { port } = this.#server.address() as AddressInfo;
+    return {
+      RINGI__PROCESSING__CONNECTOR_URL: `http://127.0.0.1:${port}/orders`,
+      RINGI__PROCESSING__MAX_ATTEMPTS: "1",
+    };
+  }
+
+  /** Resolves when it is asked next. */
+  asked(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#asked = resolve;
+    });
+  }
+
+  answer(status: number): void {
+    this.#answer?.(status);
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
   }
 }
 
@@ -211,6 +269,23 @@ export async function open(
   return page;
 }
 
+/** A month, `2026-10`, counted back from the present one. */
+export function monthsAgo(n: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - n, 15)).toISOString().slice(0, 7);
+}
+
+/** A charge as no import makes it, since it takes back another amount than it may: somebody wrote it past the program. */
+export function plant(program: Program, period: string, id: string): void {
+  const insert = (id: string, amount: number, reverses: string) => `
+    INSERT INTO charge (organization_id, id, period, occurred_at, amount, currency, description, reverses, created_by, created_at)
+    VALUES ('${ORG}', '${id}', '${period}-01', '${period}-20T00:00:00Z', ${amount}, 'SEK', 'Returned lamp', ${reverses},
+            '${PEOPLE.dara.id}', now())
+    ON CONFLICT DO NOTHING;`;
+  const reversed = id.replace(/-[0-9a-f]{4}-(?=[0-9a-f]{12}$)/, "-b000-");
+  program.sql(insert(reversed, 5_000, "NULL") + insert(id, -4_000, `'${reversed}'`));
+}
+
 /** The row of a request in the list. */
 export const row = (page: Page, title: string): Locator => page.locator(".row", { hasText: title });
 export const dialog = (page: Page): Locator => page.locator(".dialog");
@@ -222,10 +297,10 @@ export let program: Program;
 export let browser: Browser;
 
 /** One program and one browser for the tests of a file, each of which begins without the pages of the one before. */
-export function stage(): Watch {
+export function stage(settings: () => Promise<Record<string, string>> = async () => ({})): Watch {
   const watch = new Watch();
   beforeAll(async () => {
-    [program, browser] = await Promise.all([Program.start(), launch()]);
+    [program, browser] = await Promise.all([Program.start(await settings()), launch()]);
   });
   afterAll(async () => {
     await browser?.close();

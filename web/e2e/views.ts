@@ -1,9 +1,10 @@
 /** Every view of the page, and how to get it to show what it has to. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContext, Page } from "playwright-core";
 import en from "../messages/en.json";
 import ja from "../messages/ja.json";
-import { dialog, ORG, open, type Program, type Watch, type Who } from "./support";
+import { dialog, monthsAgo, ORG, open, type Program, plant, type Watch, type Who } from "./support";
 
 export type Language = "en" | "ja";
 
@@ -52,21 +53,29 @@ const at =
   async (program: Program) =>
     `${view}/${(await named(program, who, title)).id}`;
 
-/** A month, `2026-10`, counted back from the present one. */
-function monthsAgo(n: number): string {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - n, 15)).toISOString().slice(0, 7);
-}
-
 /** Eight months of charges; the same ones each time. */
 const charges = () =>
   [21, 34, 18, 42, 55, 39, 61, 47].map((thousands, ago) => ({
     id: `0197c0de-0000-7000-8000-0000000d000${ago}`,
     occurred_at: `${monthsAgo(ago)}-10T03:00:00Z`,
-    amount: thousands * 10_000,
+    amount: thousands * 250_000,
     currency: "JPY",
     description: "Office rent",
   }));
+
+/** Closes a month, as an administrator does. */
+async function close(program: Program, period: string): Promise<void> {
+  await program.done("dara", "POST", "/charges", charges());
+  await program.done("dara", "POST", `/closings/${period}`, {});
+  while ((await program.done("dara", "GET", `/closings/${period}`)).state === "running") await sleep(50);
+}
+
+/** A month with a row that stands in its way. */
+async function blocked(program: Program): Promise<string> {
+  plant(program, monthsAgo(6), "0197c0de-0000-7000-a000-00000000c00a");
+  await close(program, monthsAgo(6));
+  return `months/${monthsAgo(6)}`;
+}
 
 export const VIEWS: View[] = [
   {
@@ -126,6 +135,61 @@ export const VIEWS: View[] = [
       await dialog(page).locator(".text-difference .written > ins").waitFor();
     },
   ),
+  view(
+    "edit-conflict",
+    "aiko",
+    async (program) => {
+      const draft = await program.done("aiko", "POST", "/requests", {
+        title: "Whiteboard",
+        description: "For the small room.",
+        amount: 18_000,
+        currency: "JPY",
+      });
+      return `write?id=${draft.id}`;
+    },
+    async (page, say, program) => {
+      await page.getByLabel(say("field.description")).fill("For the large room, with wheels.");
+      const id = new URL(page.url()).searchParams.get("id");
+      await program.done("aiko", "PUT", `/requests/${id}`, {
+        version: 1,
+        title: "Whiteboard",
+        description: "For the small room, with a ledge for pens.",
+        amount: 21_000,
+        currency: "JPY",
+      });
+      await page.getByRole("button", { name: say("edit.save") }).click();
+      await page.locator("fieldset").first().waitFor();
+    },
+  ),
+  view(
+    "processing",
+    "ben",
+    async (program) => {
+      const made = await program.submitted("aiko", "Booth at the fair", { amount: 90_000, currency: "JPY" });
+      await program.done("ben", "POST", `/requests/${made.id}/approve`, { version: made.version });
+      return `all/${made.id}`;
+    },
+    async (page, say) => {
+      await page.locator(".processing").getByText(say("job.running")).waitFor();
+    },
+  ),
+  view("empty", "ben", "inbox?q=nothing+is+called+so", async (page) => {
+    await page.locator(".empty").waitFor();
+  }),
+  view("not-found", "ben", "nowhere", async (page) => {
+    await page.locator(".empty").waitFor();
+  }),
+  view("sign-in-again", "ben", at("ben", "大阪出張費", "inbox"), async (page, say) => {
+    await page.route("**/approve", (route) =>
+      route.fulfill({ status: 401, contentType: "application/problem+json", body: "{}" }),
+    );
+    await page.route("**/api/v1/sign-in/demo", (route) => route.abort());
+    await page.keyboard.press("a");
+    await dialog(page)
+      .getByRole("button", { name: say("act.approve") })
+      .click();
+    await page.locator(".dialog .person").waitFor();
+  }),
   view("write", "aiko", "write", async (page, say) => {
     await page.getByLabel(say("field.title"), { exact: true }).fill("Trade fair in Osaka");
     await page.getByLabel(say("field.amount")).fill("48,600.5");
@@ -140,6 +204,19 @@ export const VIEWS: View[] = [
   view("month", "dara", async (program) => {
     await program.done("dara", "POST", "/charges", charges());
     return `months/${monthsAgo(1)}`;
+  }),
+  view("month-closed", "dara", async (program) => {
+    await close(program, monthsAgo(7));
+    return `months/${monthsAgo(7)}`;
+  }),
+  view("month-blocked", "dara", blocked),
+  view("correct", "dara", blocked, async (page, say) => {
+    await page.getByRole("button", { name: say("correct.open") }).click();
+    await dialog(page).locator(".judged").waitFor();
+  }),
+  view("close", "dara", `months/${monthsAgo(1)}`, async (page, say) => {
+    await page.getByRole("button", { name: say("closing.go") }).click();
+    await dialog(page).waitFor();
   }),
   view("members", "dara", "members"),
   view("member", "dara", "members", async (page) => {
@@ -157,6 +234,10 @@ export const VIEWS: View[] = [
   view("history", "dara", "history", async (page, say) => {
     await page.getByRole("button", { name: say("verify.go") }).click();
     await page.locator(".notice.good").waitFor();
+  }),
+  view("menu", "dara", "months", async (page) => {
+    await page.locator(".person-menu").click();
+    await page.locator(".menu").waitFor();
   }),
   view("help", "ben", "inbox", async (page) => {
     await page.keyboard.press("?");

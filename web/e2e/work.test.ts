@@ -1,53 +1,21 @@
 /** What follows an approval, and the months. */
 
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { context, launch, ORG, open, Program, Watch } from "./support";
+import type { Page } from "playwright-core";
+import { afterAll, expect, test } from "vitest";
+import { browser, context, dialog, monthsAgo, ORG, Outside, open, plant, program, stage } from "./support";
 
-let program: Program;
-let browser: Browser;
-let outside: Server;
-/** Lets the outside system answer what it was asked, with this status. */
-let answer: ((status: number) => void) | undefined;
-let asked: (() => void) | undefined;
-const watch = new Watch();
-
-beforeAll(async () => {
-  outside = createServer((request, response) => {
-    request.resume();
-    answer = (status) => response.writeHead(status, { "Content-Type": "application/json" }).end('{"order": "PO-4711"}');
-    asked?.();
-  });
-  await new Promise<void>((listening) => outside.listen(0, "127.0.0.1", listening));
-  const { port } = outside.address() as AddressInfo;
-  [program, browser] = await Promise.all([
-    Program.start({
-      RINGI__PROCESSING__CONNECTOR_URL: `http://127.0.0.1:${port}/orders`,
-      RINGI__PROCESSING__MAX_ATTEMPTS: "1",
-    }),
-    launch(),
-  ]);
+let outside: Outside;
+const watch = stage(async () => {
+  outside = await Outside.start();
+  return outside.settings;
 });
-afterAll(async () => {
-  await browser?.close();
-  await program?.stop();
-  outside?.closeAllConnections();
-  outside?.close();
-});
-afterEach(async () => {
-  watch.expectNothing();
-  for (const one of browser.contexts()) await one.close();
-});
+afterAll(() => outside?.stop());
 
 const panel = (page: Page) => page.locator(".processing");
 
 /** An approved request whose outside system was asked, and has not answered yet. */
 async function approved(title: string): Promise<string> {
-  const isAsked = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
+  const isAsked = outside.asked();
   const request = await program.submitted("aiko", title, { amount: 12_000, currency: "JPY" });
   await program.done("ben", "POST", `/requests/${request.id}/approve`, { version: 2 });
   await isAsked;
@@ -76,7 +44,7 @@ test("what follows an approval is seen while it runs, and when it is done", asyn
     .waitFor();
   // Only administrators take it away.
   expect(await panel(aiko).getByRole("button").count()).toBe(0);
-  answer?.(200);
+  outside.answer(200);
   await panel(aiko).getByText("Done").waitFor();
   await panel(aiko).getByText("Result").click();
   await panel(aiko).getByText("PO-4711").waitFor();
@@ -84,17 +52,15 @@ test("what follows an approval is seen while it runs, and when it is done", asyn
 
 test("what failed says why, and is started again by a person", async () => {
   const id = await approved("Eleven chairs");
-  answer?.(400);
+  outside.answer(400);
   const aiko = await open(program, await context(browser), "aiko", watch, `/o/${ORG}/mine/${id}`);
   await panel(aiko).getByText("Failed").waitFor();
   await panel(aiko).getByText("400").waitFor();
-  const again = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
+  const again = outside.asked();
   await panel(aiko).getByRole("button", { name: "Start again" }).click();
   await again;
   await panel(aiko).getByText("Running").waitFor();
-  answer?.(200);
+  outside.answer(200);
   await panel(aiko).getByText("Done").waitFor();
 });
 
@@ -107,14 +73,15 @@ test("an administrator takes it away, after asking himself twice", async () => {
   await panel(dara)
     .getByText(/cancelled by Dara/i)
     .waitFor();
-  answer?.(200);
+  outside.answer(200);
 });
 
 test("months show what is still to come, currency by currency", async () => {
   await program.done("dara", "POST", "/charges", charges(3));
   const aiko = await open(program, await context(browser), "aiko", watch, `/o/${ORG}/months`);
   await aiko.locator(".chart .bar").first().waitFor();
-  await aiko.getByText("Upcoming").first().waitFor();
+  await aiko.getByRole("heading", { name: "Not closed yet, in total" }).waitFor();
+  await aiko.getByText("Not closed yet", { exact: true }).first().waitFor();
   await aiko.locator("tbody th a").first().click();
   await aiko.getByText("So far").waitFor();
   // Who is no administrator closes nothing.
@@ -165,44 +132,57 @@ test("an administrator closes a month, and everybody sees it closed", async () =
   await dara.locator(".dialog").getByText("This month is not over yet.").waitFor();
 });
 
-test("a row that stands in the way is named, and moved away with a reason", async () => {
-  const dara = await open(program, await context(browser), "dara", watch, `/o/${ORG}/months`);
-  const row = {
-    charge_id: "0197c0de-0000-7000-8000-00000000c001",
-    code: "reversal_invalid",
-    detail: "What it reverses is not confirmed.",
+test("a row that stands in the way is named, moved away with a reason, or corrected", async () => {
+  const period = monthsAgo(5);
+  const [moved = "", corrected = "", raced = ""] = [1, 2, 3].map((n) => `0197c0de-0000-7000-a000-00000000c00${n}`);
+  for (const id of [moved, corrected, raced]) plant(program, period, id);
+  const dara = await open(program, await context(browser), "dara", watch, `/o/${ORG}/months/${period}`);
+  const close = async (button: string) => {
+    await dara.getByRole("button", { name: button }).click();
+    await dialog(dara).getByRole("button", { name: "Close the month" }).click();
+    await dialog(dara).waitFor({ state: "detached" });
   };
-  const closing = {
-    period: "2026-01",
-    state: "blocked",
-    total: 10,
-    confirmed: 9,
-    blocked: [row],
-    blocked_count: 1,
-    rows_per_second: 0,
-    seconds_left: null,
-    holder: null,
-    started_at: null,
-    heartbeat_at: null,
-    finished_at: "2026-02-01T00:00:00Z",
-    warnings: [],
-  };
-  const sent: unknown[] = [];
-  await dara.route("**/closings/2026-01", (route) => route.fulfill({ json: closing }));
-  await dara.route("**/closings/2026-01/exclude", (route) => {
-    sent.push(route.request().postDataJSON());
-    return route.fulfill({ json: { ...closing, state: "open", blocked: [], blocked_count: 0 } });
-  });
-  await dara.evaluate((path) => history.pushState(null, "", path), `/o/${ORG}/months/2026-01`);
-  await dara.evaluate(() => window.dispatchEvent(new PopStateEvent("popstate")));
-  await dara.getByText("1 row stands in the way").waitFor();
-  await dara.getByText("It takes back a charge that is not confirmed").waitFor();
-  await dara.getByRole("button", { name: "Move to the next open month" }).click();
-  await dara.locator(".dialog").getByRole("button", { name: "Move it" }).click();
-  await dara.locator(".dialog").getByText("Please fill this in").waitFor();
-  await dara.locator(".dialog").getByLabel("Reason").fill("The supplier will send it again.");
-  await dara.locator(".dialog").getByRole("button", { name: "Move it" }).click();
-  await dara.locator(".dialog").waitFor({ state: "detached" });
-  expect(sent).toEqual([{ charge_id: row.charge_id, reason: "The supplier will send it again." }]);
-  await dara.getByRole("button", { name: "Close the month" }).waitFor();
+  await close("Close the month");
+  await dara.getByText("3 rows stand in the way").waitFor();
+  const row = (id: string) => dara.locator("tr", { hasText: id });
+  await row(moved).getByText("It takes back a charge that is not confirmed").waitFor();
+
+  await row(moved).getByRole("button", { name: "Move to the next open month" }).click();
+  await dialog(dara).getByText("Returned lamp").waitFor();
+  await dialog(dara).getByRole("button", { name: "Move it" }).click();
+  await dialog(dara).getByText("Please fill this in").waitFor();
+  await dialog(dara).getByLabel("Reason").fill("The supplier will send it again.");
+  await dialog(dara).getByRole("button", { name: "Move it" }).click();
+  await dialog(dara).waitFor({ state: "detached" });
+  await dara.getByText("2 rows stand in the way").waitFor();
+  expect(await row(moved).count()).toBe(0);
+
+  await row(corrected).getByRole("button", { name: "Correct it" }).click();
+  await dialog(dara).getByText("-SEK 40.00").waitFor();
+  await dialog(dara).getByLabel("Amount").fill("fifty");
+  await dialog(dara).getByRole("button", { name: "Save the correction" }).click();
+  await dialog(dara).locator(".field.has-problem", { hasText: "Write a number" }).waitFor();
+  // What the server refuses is told beside its field as well.
+  await dialog(dara).getByLabel("Amount").fill("-49");
+  await dialog(dara).getByRole("button", { name: "Save the correction" }).click();
+  await dialog(dara).locator(".field.has-problem", { hasText: "exact opposite" }).waitFor();
+  await dialog(dara).getByLabel("Amount").fill("-50");
+  await dialog(dara).getByRole("button", { name: "Save the correction" }).click();
+  await dialog(dara).waitFor({ state: "detached" });
+  expect(await program.done("dara", "GET", `/charges/${corrected}`)).toMatchObject({ amount: -5_000, version: 2 });
+
+  // Another administrator corrects the last one meanwhile: it is said, and what was typed stays.
+  await row(raced).getByRole("button", { name: "Correct it" }).click();
+  await dialog(dara).getByLabel("Amount").fill("-51");
+  const { occurred_at, currency, version } = await program.done("dara", "GET", `/charges/${raced}`);
+  const theirs = { occurred_at, currency, version, amount: -5_000, description: "Returned lamp, by another" };
+  await program.done("dara", "PUT", `/charges/${raced}`, theirs);
+  await dialog(dara).getByRole("button", { name: "Save the correction" }).click();
+  await dialog(dara).getByText("Somebody changed this charge since you looked").waitFor();
+  await dialog(dara).getByText("Returned lamp, by another").waitFor();
+  expect(await dialog(dara).getByLabel("Amount").inputValue()).toBe("-51");
+  await dialog(dara).getByRole("button", { name: "Cancel" }).click();
+
+  await close("Try to close it again");
+  await dara.locator(".view-head .badge", { hasText: "Closed" }).waitFor();
 });

@@ -6,7 +6,12 @@ import { queryClient } from "./api/queries";
 import { LanguageProvider } from "./i18n";
 import "./styles/base.css";
 import "./styles/parts.css";
-import "./styles/views.css";
+import "./styles/frame.css";
+import "./styles/requests.css";
+import "./styles/admin.css";
+import "./styles/sign-in.css";
+// Last: it says otherwise of what stands in the others.
+import "./styles/narrow.css";
 import { Gate } from "./views/Gate";
 
 // The first view needs none.

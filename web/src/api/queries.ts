@@ -166,6 +166,15 @@ export const closingQuery = (org: string, period: string) =>
     refetchInterval: ({ state }) => (state.data?.state === "running" ? 1_000 : false),
   });
 
+export const chargeQuery = (org: string, id: string) =>
+  queryOptions({
+    queryKey: ["charge", org, id],
+    queryFn: ({ signal }) =>
+      data(api.GET("/api/v1/organizations/{org}/charges/{charge}", { params: { path: { org, charge: id } }, signal })),
+    // It is looked at in order to be changed.
+    staleTime: 0,
+  });
+
 /** A closed month's rows; not found while it is not closed. */
 export const statementQuery = (org: string, period: string) =>
   infiniteQueryOptions({

@@ -1,6 +1,7 @@
 /** The API's things under names that do not collide with the browser's. */
 export type {
   Action,
+  Charge,
   Closing,
   Counts,
   Current,

@@ -50,6 +50,9 @@ describe("money is never a float", () => {
     expect(parseAmount("1.5", "JPY")).toEqual({ problem: "decimals" });
     expect(parseAmount("1.0", "JPY")).toEqual({ amount: 1 });
     expect(parseAmount("-3", "JPY")).toEqual({ problem: "range" });
+    // What takes a charge back is below zero; people paste a minus sign, too.
+    expect(parseAmount("-1,200.50", "USD", true)).toEqual({ amount: -120050 });
+    expect(parseAmount("\u2212３", "JPY", true)).toEqual({ amount: -3 });
     expect(parseAmount("many", "JPY")).toEqual({ problem: "not_a_number" });
     expect(parseAmount("9007199254740991", "JPY")).toEqual({ amount: 9007199254740991 });
     expect(parseAmount("9007199254740992", "JPY")).toEqual({ problem: "range" });

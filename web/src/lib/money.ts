@@ -38,16 +38,28 @@ export function formatMoney(minor: number | string, currency: string, language: 
 
 export type AmountProblem = "not_a_number" | "decimals" | "range";
 
-/** What a person typed → minor units. Grouping commas and full-width digits are understood. */
-export function parseAmount(typed: string, currency: string): { amount: number } | { problem: AmountProblem } {
-  const plain = typed.normalize("NFKC").replaceAll(/[\s,_']/g, "");
-  const match = /^(\d+)(?:\.(\d*))?$/.exec(plain);
-  if (!match) return { problem: /^-[\d.]+$/.test(plain) ? "range" : "not_a_number" };
+/**
+ * What a person typed → minor units. Grouping commas and full-width digits are understood; below zero is only what takes
+ * something back.
+ */
+export function parseAmount(
+  typed: string,
+  currency: string,
+  belowZero = false,
+): { amount: number } | { problem: AmountProblem } {
+  const plain = typed
+    .normalize("NFKC")
+    .replaceAll(/[\s,_']/g, "")
+    .replace("\u2212", "-");
+  const match = /^(-?)(\d+)(?:\.(\d*))?$/.exec(plain);
+  if (!match) return { problem: "not_a_number" };
+  if (match[1] === "-" && !belowZero) return { problem: "range" };
   const decimals = decimalsOf(currency);
-  const [, whole = "", fraction = ""] = match;
+  const [, sign, whole = "", fraction = ""] = match;
   if (fraction.replace(/0+$/, "").length > decimals) return { problem: "decimals" };
   const minor = BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, "0"));
-  return minor > AMOUNT_MAX ? { problem: "range" } : { amount: Number(minor) };
+  if (minor > AMOUNT_MAX) return { problem: "range" };
+  return { amount: sign === "-" ? -Number(minor) : Number(minor) };
 }
 
 /** What stands in the field when an amount is edited. */

@@ -81,6 +81,18 @@ export function Field({
   );
 }
 
+/** One line of a list of facts, `<dl className="facts">`. */
+export function Fact({ label, children, mono = false }: { label: string; children: ReactNode; mono?: boolean }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd className={mono ? "mono" : undefined} dir="auto">
+        {children}
+      </dd>
+    </div>
+  );
+}
+
 export type NoticeKind = "info" | "good" | "warning" | "bad";
 
 /** Something that the person should know, at the place that it is about. */

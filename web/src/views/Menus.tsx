@@ -7,21 +7,21 @@ import { session } from "../auth/session";
 import { useT } from "../i18n";
 import { Icon } from "../ui/icons";
 import { PreferenceItems } from "../ui/Preferences";
-import { PersonFace } from "./Shell";
+import { ADMIN, PersonFace } from "./Shell";
 
 export interface MenuProps {
   /** The person has asked for it: it opens, and takes the focus that its stand-in had. */
   open: boolean;
 }
 
-export function Organizations({
-  open,
-  membership,
-  memberships,
-}: MenuProps & { membership: Membership; memberships: Membership[] }) {
+interface Memberships {
+  membership: Membership;
+  /** Those that are active. */
+  memberships: Membership[];
+}
+
+export function Organizations({ open, membership, memberships }: MenuProps & Memberships) {
   const t = useT();
-  const navigate = useNavigate();
-  const others = memberships.filter((one) => one.is_active);
   return (
     <Menu.Root defaultOpen={open}>
       <Menu.Trigger className="organization menu-trigger" autoFocus>
@@ -31,20 +31,7 @@ export function Organizations({
       <Menu.Portal>
         <Menu.Positioner className="menu-positioner" sideOffset={6} align="start">
           <Menu.Popup className="menu" aria-label={t("organizations")}>
-            {others.map((one) => (
-              <Menu.Item
-                key={one.organization_id}
-                className="menu-item"
-                onClick={() =>
-                  void navigate({
-                    to: "/o/$org/$view",
-                    params: { org: one.organization_id, view: one.can_approve ? "inbox" : "mine" },
-                  })
-                }
-              >
-                {one.organization_name}
-              </Menu.Item>
-            ))}
+            <OrganizationItems memberships={memberships} />
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>
@@ -52,7 +39,63 @@ export function Organizations({
   );
 }
 
-export function PersonMenu({ open, membership, onHelp }: MenuProps & { membership: Membership; onHelp: () => void }) {
+function OrganizationItems({ memberships }: { memberships: Membership[] }) {
+  const navigate = useNavigate();
+  return memberships.map((one) => (
+    <Menu.Item
+      key={one.organization_id}
+      className="menu-item"
+      onClick={() =>
+        void navigate({
+          to: "/o/$org/$view",
+          params: { org: one.organization_id, view: one.can_approve ? "inbox" : "mine" },
+        })
+      }
+    >
+      {one.organization_name}
+    </Menu.Item>
+  ));
+}
+
+/** What a phone has no room for outside the menu: other organizations, and the views of administrators. */
+function NarrowItems({ membership, memberships }: Memberships) {
+  const t = useT();
+  const navigate = useNavigate();
+  return (
+    <div className="where-narrow">
+      {memberships.length > 1 && (
+        <Menu.Group className="menu-group">
+          <Menu.GroupLabel className="menu-label">{t("organizations")}</Menu.GroupLabel>
+          <OrganizationItems memberships={memberships} />
+        </Menu.Group>
+      )}
+      {membership.is_admin && (
+        <Menu.Group className="menu-group">
+          <Menu.GroupLabel className="menu-label">{t("role.admin")}</Menu.GroupLabel>
+          {ADMIN.map(({ to, icon, label }) => (
+            <Menu.Item
+              key={to}
+              className="menu-item"
+              onClick={() => void navigate({ to, params: { org: membership.organization_id } })}
+            >
+              <span className="menu-check">
+                <Icon name={icon} />
+              </span>
+              {t(label)}
+            </Menu.Item>
+          ))}
+        </Menu.Group>
+      )}
+    </div>
+  );
+}
+
+export function PersonMenu({
+  open,
+  membership,
+  memberships,
+  onHelp,
+}: MenuProps & Memberships & { onHelp: () => void }) {
   const t = useT();
   return (
     <Menu.Root defaultOpen={open}>
@@ -62,6 +105,7 @@ export function PersonMenu({ open, membership, onHelp }: MenuProps & { membershi
       <Menu.Portal>
         <Menu.Positioner className="menu-positioner" sideOffset={8} align="start" side="top">
           <Menu.Popup className="menu">
+            <NarrowItems membership={membership} memberships={memberships} />
             <PreferenceItems />
             <Menu.Separator className="menu-separator" />
             <Menu.Item className="menu-item" onClick={onHelp}>

@@ -14,6 +14,12 @@ import { Loading } from "../ui/parts";
 import { Failure } from "../ui/problems";
 import { NotFound } from "./NotFound";
 
+/** The views of administrators. */
+export const ADMIN = [
+  { to: "/o/$org/history", icon: "history", label: "view.history" },
+  { to: "/o/$org/members", icon: "members", label: "view.members" },
+] as const;
+
 const Organizations = lazy(() => import("./Menus").then((module) => ({ default: module.Organizations })));
 const PersonMenu = lazy(() => import("./Menus").then((module) => ({ default: module.PersonMenu })));
 const Help = lazy(() => import("./Help").then((module) => ({ default: module.Help })));
@@ -27,7 +33,7 @@ export function Shell() {
   if (!membership?.is_active) return <NotFound />;
   return (
     <OrganizationContext value={membership}>
-      <Frame membership={membership} memberships={me.data.memberships} />
+      <Frame membership={membership} memberships={me.data.memberships.filter((one) => one.is_active)} />
     </OrganizationContext>
   );
 }
@@ -68,16 +74,14 @@ function Frame({ membership, memberships }: { membership: Membership; membership
           <Item icon="mine" label={t("view.mine")} to="mine" org={org} count={counts && open(counts.mine)} />
           <Item icon="all" label={t("view.all")} to="all" org={org} />
           <Page icon="months" label={t("view.months")} to="/o/$org/months" org={org} />
-          {membership.is_admin && (
-            <>
-              <Page icon="history" label={t("view.history")} to="/o/$org/history" org={org} />
-              <Page icon="members" label={t("view.members")} to="/o/$org/members" org={org} />
-            </>
-          )}
+          {membership.is_admin &&
+            ADMIN.map((page) => <Page key={page.to} {...page} label={t(page.label)} org={org} wide />)}
         </ul>
         <div className="side-foot">
           <Awaited className="person-menu" face={<PersonFace membership={membership} />}>
-            {(open) => <PersonMenu open={open} membership={membership} onHelp={() => setHelp(true)} />}
+            {(open) => (
+              <PersonMenu open={open} membership={membership} memberships={memberships} onHelp={() => setHelp(true)} />
+            )}
           </Awaited>
         </div>
       </nav>
@@ -140,9 +144,16 @@ function Item(props: ItemProps & { to: "inbox" | "mine" | "all" }) {
   );
 }
 
-function Page(props: ItemProps & { to: "/o/$org/months" | "/o/$org/history" | "/o/$org/members" }) {
+function Page({
+  wide = false,
+  ...props
+}: ItemProps & {
+  to: "/o/$org/months" | (typeof ADMIN)[number]["to"];
+  /** Only where there is room for it: on a phone it is in the person's menu. */
+  wide?: boolean;
+}) {
   return (
-    <li>
+    <li className={wide ? "where-wide" : undefined}>
       <Link to={props.to} params={{ org: props.org }} className="side-link" activeOptions={{ includeSearch: false }}>
         <Inside {...props} />
       </Link>
@@ -176,8 +187,7 @@ function Awaited({
 }
 
 function Organization({ membership, memberships }: { membership: Membership; memberships: Membership[] }) {
-  const active = memberships.filter((one) => one.is_active);
-  if (active.length < 2) return <span className="organization">{membership.organization_name}</span>;
+  if (memberships.length < 2) return <span className="organization">{membership.organization_name}</span>;
   const face = (
     <>
       <span>{membership.organization_name}</span>
@@ -186,7 +196,7 @@ function Organization({ membership, memberships }: { membership: Membership; mem
   );
   return (
     <Awaited className="organization" face={face}>
-      {(open) => <Organizations open={open} membership={membership} memberships={active} />}
+      {(open) => <Organizations open={open} membership={membership} memberships={memberships} />}
     </Awaited>
   );
 }

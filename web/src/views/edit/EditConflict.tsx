@@ -5,14 +5,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, data } from "../../api/client";
 import type { Approval } from "../../api/types";
 import { useT } from "../../i18n";
 import { Time } from "../../lib/dates";
 import { Button, Loading, Notice } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
-import { saying } from "../request/Conflict";
 import { Difference } from "../request/Difference";
+import { currentOf, saying, standingQuery } from "../request/standing";
 import { type FieldName, type Typed, typedOf } from "./content";
 
 const FIELDS = ["title", "amount", "description"] as const;
@@ -32,25 +31,13 @@ export function EditConflict({
   const t = useT();
   const { organization_id: org, id } = base;
   const [asOf] = useState(() => Date.now());
-  const now = useQuery({
-    queryKey: ["conflict", org, id, asOf],
-    queryFn: async ({ signal }) => {
-      const params = { path: { org, id } };
-      const request = await data(api.GET("/api/v1/organizations/{org}/requests/{id}", { params, signal }));
-      const history = await data(
-        api.GET("/api/v1/organizations/{org}/requests/{id}/history", {
-          params: { ...params, query: { limit: 200 } },
-          signal,
-        }),
-      );
-      return { request, last: history.items.at(-1) };
-    },
-    gcTime: 0,
-  });
+  const now = useQuery(standingQuery(org, id, base.version, asOf));
   const [chosen, setChosen] = useState<Chosen>({ title: "mine", amount: "mine", description: "mine" });
   if (now.isPending) return <Loading lines={5} />;
   if (now.isError) return <Failure error={now.error} retry={() => void now.refetch()} />;
-  const { request, last } = now.data;
+  const { request, since } = now.data;
+  const last = since.at(-1);
+  const current = currentOf(request, last);
   const theirs = typedOf(request, typed.currency);
   const differs = FIELDS.filter(
     (name) => typed[name] !== theirs[name] || (name === "amount" && typed.currency !== theirs.currency),
@@ -64,21 +51,7 @@ export function EditConflict({
       currency: take("currency", chosen.amount),
     };
   };
-  const title = last && (
-    <span dir="auto">
-      {saying(
-        {
-          version: request.version,
-          status: request.status,
-          last_action: last.action,
-          last_actor_id: last.actor_id,
-          last_actor_name: last.actor_name,
-          last_at: last.occurred_at,
-        },
-        t,
-      )}
-    </span>
-  );
+  const title = current && <span dir="auto">{saying(current, t)}</span>;
   const gone = !request.allowed_actions.includes("edit");
   return (
     <div className="conflict">

@@ -7,7 +7,7 @@ import names from "../../../generated/names.json";
 import { api, data } from "../../api/client";
 import { membersQuery } from "../../api/queries";
 import type { OrganizationHistoryEntry, OrganizationHistoryPage, paths } from "../../api/types";
-import { hasSentence, type Translate, useT } from "../../i18n";
+import { useT } from "../../i18n";
 import { Time } from "../../lib/dates";
 import { useMembership } from "../../lib/organization";
 import type { Cursor } from "../../lib/pages";
@@ -17,6 +17,7 @@ import { More } from "../../ui/More";
 import { Empty, Loading, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { Downloads } from "./Downloads";
+import { actionName, kindName } from "./names";
 import { Verify } from "./Verify";
 
 type Query = NonNullable<paths["/api/v1/organizations/{org}/history"]["get"]["parameters"]["query"]>;
@@ -112,16 +113,6 @@ function Narrow({ search }: { search: HistorySearch }) {
   );
 }
 
-export function actionName(action: string, t: Translate): string {
-  const key = `action.${action}`;
-  return hasSentence(key) ? t(key) : action;
-}
-
-function kindName(kind: string, t: Translate): string {
-  const key = `kind.${kind}`;
-  return hasSentence(key) ? t(key) : kind;
-}
-
 function Rows({ org, query }: { org: string; query: Query }) {
   const t = useT();
   const [asked] = useState(() => Date.now());
@@ -147,7 +138,7 @@ function Rows({ org, query }: { org: string; query: Query }) {
   return (
     <>
       <div className="table-scroll">
-        <table className="table history-table">
+        <table className="table wide">
           <thead>
             <tr>
               <th scope="col">{t("history.when")}</th>
@@ -164,7 +155,7 @@ function Rows({ org, query }: { org: string; query: Query }) {
                 </td>
                 <td dir="auto">{row.actor_name}</td>
                 <td>
-                  {actionName(row.action, t)}
+                  {actionName(row.action, t, row.kind)}
                   {row.reason && <Written className="paragraphs muted">{row.reason}</Written>}
                 </td>
                 <td>

@@ -6,6 +6,7 @@ import type { Verified } from "../../api/types";
 import { hasSentence, useLanguage } from "../../i18n";
 import { Button, Notice } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
+import { kindName } from "./names";
 
 type Result = { checked: number; broken: Verified["first_broken"] };
 
@@ -70,7 +71,7 @@ export function Verify({ org }: { org: string }) {
         <Notice kind="bad" title={t("verify.broken")}>
           <p>
             {t("verify.where", {
-              kind: broken.kind,
+              kind: kindName(broken.kind, t),
               id: broken.request_id ?? broken.subject_id ?? "",
               version: broken.version,
             })}

@@ -1,23 +1,21 @@
-/** Closing a month: begin it, see how far it is, and deal with the rows that stand in its way. */
+/** Closing a month: begin it, and see how far it is. */
 
 import { Progress } from "@base-ui/react/progress";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client";
 import { ApiError } from "../../api/errors";
 import { closingQuery, queryClient } from "../../api/queries";
 import type { Closing as Stands } from "../../api/types";
 import { useWrite } from "../../api/write";
-import { hasSentence, useLanguage, useT } from "../../i18n";
-import { formatPeriod, Time } from "../../lib/dates";
+import { useLanguage } from "../../i18n";
+import { formatPeriod } from "../../lib/dates";
 import { useMembership } from "../../lib/organization";
-import { count, LIMITS, paragraphsProblem, sendable } from "../../lib/text";
 import { Modal } from "../../ui/Modal";
-import { Button, Field, Loading, Notice, Written } from "../../ui/parts";
-import { Failure, violationSentence } from "../../ui/problems";
+import { Button, Loading, Notice } from "../../ui/parts";
+import { Failure } from "../../ui/problems";
 import { Sending } from "../../ui/Sending";
-import { SendOrCancel } from "../../ui/SendOrCancel";
-import { toast } from "../../ui/toasts";
+import { BlockedRows } from "./BlockedRows";
 
 export function Closing({ period, onClosed }: { period: string; onClosed: () => void }) {
   const { language, t } = useLanguage();
@@ -124,108 +122,5 @@ function Running({ closing }: { closing: Stands }) {
         )}
       </p>
     </div>
-  );
-}
-
-function BlockedRows({ closing }: { closing: Stands }) {
-  const { t } = useLanguage();
-  const [excluding, setExcluding] = useState<string>();
-  return (
-    <>
-      <Notice kind="warning" title={t("closing.blocked", { count: closing.blocked_count })}>
-        <p>{t("closing.blocked_why")}</p>
-        {closing.finished_at && <Time at={closing.finished_at} />}
-      </Notice>
-      <div className="table-scroll">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">{t("closing.charge")}</th>
-              <th scope="col">{t("closing.why")}</th>
-              <th scope="col">
-                <span className="visually-hidden">{t("actions")}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {closing.blocked.map((row) => {
-              const key = `blocked.${row.code}`;
-              return (
-                <tr key={row.charge_id}>
-                  <th scope="row" className="mono">
-                    {row.charge_id}
-                  </th>
-                  <td>
-                    {hasSentence(key) && <p>{t(key)}</p>}
-                    <Written className="muted">{row.detail}</Written>
-                  </td>
-                  <td className="cell-actions">
-                    <Button onClick={() => setExcluding(row.charge_id)}>{t("exclude.title")}</Button>
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      {excluding && <Exclude period={closing.period} chargeId={excluding} onClose={() => setExcluding(undefined)} />}
-    </>
-  );
-}
-
-function Exclude({ period, chargeId, onClose }: { period: string; chargeId: string; onClose: () => void }) {
-  const t = useT();
-  const org = useMembership().organization_id;
-  const [reason, setReason] = useState("");
-  const [tried, setTried] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
-  const problem = paragraphsProblem(reason, LIMITS.reason, true);
-  const write = useWrite(
-    (body: { charge_id: string; reason: string }, { headers, signal }) =>
-      api.POST("/api/v1/organizations/{org}/closings/{period}/exclude", {
-        params: { path: { org, period }, header: headers },
-        body,
-        signal,
-      }),
-    (closing) => {
-      queryClient.setQueryData(closingQuery(org, period).queryKey, closing);
-      toast(t("exclude.done"));
-      onClose();
-    },
-    () => void queryClient.invalidateQueries({ queryKey: ["closing", org, period] }),
-  );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setTried(true);
-    if (problem) field.current?.focus();
-    else void write.send({ charge_id: chargeId, reason: sendable(reason) });
-  };
-  return (
-    <Modal title={t("exclude.title")} onClose={onClose} focus={field}>
-      <form className="form" onSubmit={submit}>
-        <p>{t("exclude.what")}</p>
-        <p className="mono">{chargeId}</p>
-        <Field
-          label={t("reason.label")}
-          problem={tried && problem ? violationSentence(problem, t, { max: LIMITS.reason }) : undefined}
-          hint={t("characters", { count: count(reason), max: LIMITS.reason })}
-        >
-          {(ids) => (
-            <textarea
-              {...ids}
-              ref={field}
-              dir="auto"
-              rows={3}
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          )}
-        </Field>
-        {write.error !== undefined && <Failure error={write.error} />}
-        <SendOrCancel write={write} onCancel={onClose}>
-          {t("exclude.go")}
-        </SendOrCancel>
-      </form>
-    </Modal>
   );
 }

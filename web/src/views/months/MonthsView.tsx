@@ -60,6 +60,10 @@ function Months({ statements, org }: { statements: Statements; org: string }) {
     .reverse();
   return (
     <>
+      <section className="tool" aria-labelledby="upcoming-title">
+        <h2 id="upcoming-title">{t("months.upcoming_total")}</h2>
+        <Totals totals={added(statements.upcoming.flatMap((month) => month.totals))} />
+      </section>
       <section className="tool" aria-labelledby="chart-title">
         <div className="view-head">
           <h2 id="chart-title">{t("months.per_month")}</h2>
@@ -101,7 +105,7 @@ function Months({ statements, org }: { statements: Statements; org: string }) {
           <tbody>
             {months.map((month) => (
               <tr key={month.period}>
-                <th scope="row">
+                <th scope="row" className="month-name">
                   <Link to="/o/$org/months/$period" params={{ org, period: month.period }}>
                     {formatPeriod(month.period, language)}
                   </Link>
@@ -128,6 +132,17 @@ function Months({ statements, org }: { statements: Statements; org: string }) {
       </div>
     </>
   );
+}
+
+/** One total for each currency. They are larger than a number can say. */
+function added(totals: Total[]): Total[] {
+  const sums = new Map<string, Total>();
+  for (const { currency, total, count } of totals) {
+    const before = sums.get(currency);
+    const sum = BigInt(before?.total ?? 0) + BigInt(total);
+    sums.set(currency, { currency, total: sum.toString(), count: (before?.count ?? 0) + count });
+  }
+  return [...sums.values()].sort((a, b) => a.currency.localeCompare(b.currency));
 }
 
 /** The currency that most charges are in is what people mostly want to see. */

@@ -9,8 +9,9 @@ import { useWrite } from "../../api/write";
 import { useT } from "../../i18n";
 import { useMembership } from "../../lib/organization";
 import { LIMITS, lineProblem } from "../../lib/text";
+import { Changed } from "../../ui/Changed";
 import { Modal } from "../../ui/Modal";
-import { Button, Notice } from "../../ui/parts";
+import { Button } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { SendOrCancel } from "../../ui/SendOrCancel";
 import { toast } from "../../ui/toasts";
@@ -62,29 +63,19 @@ export function ChangeMember({ member, onClose }: { member: Member; onClose: () 
     <Modal title={<span dir="auto">{member.display_name}</span>} onClose={onClose}>
       <form className="form" onSubmit={submit}>
         {now ? (
-          <Notice
-            kind="warning"
+          <Changed
             title={t("member_conflict.title")}
-            actions={
-              <Button
-                tone="primary"
-                onClick={() => {
-                  setSeen(now);
-                  change.clear();
-                  forget.clear();
-                }}
-              >
-                {t("conflict.look")}
-              </Button>
-            }
+            onLooked={() => {
+              setSeen(now);
+              change.clear();
+              forget.clear();
+            }}
           >
-            <p>{t("member_conflict.now")}</p>
             <p>
               <strong dir="auto">{now.display_name}</strong> <Rights member={now} />{" "}
               {!now.is_active && t("members.inactive")}
             </p>
-            <p className="hint">{t("member_conflict.kept")}</p>
-          </Notice>
+          </Changed>
         ) : (
           error !== undefined && <Failure error={error} />
         )}

@@ -1,7 +1,6 @@
 /** Who was invited, and what became of it. */
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { api } from "../../api/client";
 import { invitationsQuery, queryClient } from "../../api/queries";
 import type { Invitation } from "../../api/types";
@@ -10,9 +9,10 @@ import { useT } from "../../i18n";
 import { Time } from "../../lib/dates";
 import { useMembership } from "../../lib/organization";
 import { More } from "../../ui/More";
-import { Button, Empty, Loading } from "../../ui/parts";
+import { Empty, Loading } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { Sending } from "../../ui/Sending";
+import { Twice } from "../../ui/Twice";
 import { toast } from "../../ui/toasts";
 import { Rights } from "./MembersView";
 
@@ -54,7 +54,6 @@ export function Invitations() {
 function Row({ invitation }: { invitation: Invitation }) {
   const t = useT();
   const org = useMembership().organization_id;
-  const [sure, setSure] = useState(false);
   const revoke = useWrite(
     (_: null, { headers, signal }) =>
       api.POST("/api/v1/organizations/{org}/invitations/{invitation}/revoke", {
@@ -82,14 +81,9 @@ function Row({ invitation }: { invitation: Invitation }) {
       </td>
       <td className="cell-actions">
         {invitation.state === "open" && (
-          <Button
-            tone={sure ? "bad" : "quiet"}
-            disabled={!!revoke.progress}
-            onClick={() => (sure ? void revoke.send(null) : setSure(true))}
-            onBlur={() => setSure(false)}
-          >
-            {t(sure ? "invitations.revoke_sure" : "invitations.revoke")}
-          </Button>
+          <Twice sure={t("invitations.revoke_sure")} disabled={!!revoke.progress} onSure={() => void revoke.send(null)}>
+            {t("invitations.revoke")}
+          </Twice>
         )}
         {revoke.error !== undefined && <Failure error={revoke.error} />}
         <Sending write={revoke} />

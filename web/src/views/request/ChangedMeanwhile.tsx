@@ -7,27 +7,16 @@ import type { Approval } from "../../api/types";
 import { useT } from "../../i18n";
 import { Time } from "../../lib/dates";
 import { Button, Notice } from "../../ui/parts";
-import { saying } from "./Conflict";
 import { Difference } from "./Difference";
+import { currentOf, saying } from "./standing";
 
 export function ChangedMeanwhile({ seen, now, onLooked }: { seen: Approval; now: Approval; onLooked: () => void }) {
   const t = useT();
   const [shown, setShown] = useState(false);
   const history = useInfiniteQuery(historyQuery(now.organization_id, now.id));
   const last = history.data?.pages.flatMap((page) => page.items).find((entry) => entry.version === now.version);
-  const title = last
-    ? saying(
-        {
-          version: now.version,
-          status: now.status,
-          last_action: last.action,
-          last_actor_id: last.actor_id,
-          last_actor_name: last.actor_name,
-          last_at: last.occurred_at,
-        },
-        t,
-      )
-    : t("changed.title");
+  const current = currentOf(now, last);
+  const title = current ? saying(current, t) : t("changed.title");
   return (
     <Notice
       kind="warning"

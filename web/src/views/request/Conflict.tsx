@@ -5,24 +5,15 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api, data } from "../../api/client";
 import { learn } from "../../api/queries";
 import type { Approval, Current } from "../../api/types";
-import { session } from "../../auth/session";
-import { type Translate, useT } from "../../i18n";
+import { useT } from "../../i18n";
 import { Time } from "../../lib/dates";
 import { Button, Field, Loading, Notice } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import type { Asked } from "./calls";
 import { Difference } from "./Difference";
-
-/** Who did what: also when it was the person himself, in another tab. */
-export function saying(current: Current, t: Translate): string {
-  const own = current.last_actor_id === session.userId;
-  return t(own ? `conflict.you_${current.last_action}` : `conflict.they_${current.last_action}`, {
-    name: current.last_actor_name,
-  });
-}
+import { currentOf, saying, standingQuery } from "./standing";
 
 export function Conflict({
   action,
@@ -42,38 +33,12 @@ export function Conflict({
   const t = useT();
   const { organization_id: org, id } = seen;
   const [asOf] = useState(() => Date.now());
-  // As it is at this moment, not as it was remembered; and what happened last, where nobody said so yet.
-  const fresh = useQuery({
-    queryKey: ["conflict", org, id, seen.version, told?.version ?? 0, asOf],
-    queryFn: async ({ signal }) => {
-      const params = { path: { org, id } };
-      const request = await data(api.GET("/api/v1/organizations/{org}/requests/{id}", { params, signal }));
-      const history = await data(
-        api.GET("/api/v1/organizations/{org}/requests/{id}/history", {
-          params: { ...params, query: { limit: 200 } },
-          signal,
-        }),
-      );
-      return { request, since: history.items.filter((entry) => entry.version > seen.version) };
-    },
-    gcTime: 0,
-  });
+  const fresh = useQuery(standingQuery(org, id, seen.version, asOf));
   const request = fresh.data?.request;
   useEffect(() => {
     if (request) learn(request);
   }, [request]);
-  const last = fresh.data?.since.at(-1);
-  const current: Current | undefined =
-    told ??
-    (request &&
-      last && {
-        version: request.version,
-        status: request.status,
-        last_action: last.action,
-        last_actor_id: last.actor_id,
-        last_actor_name: last.actor_name,
-        last_at: last.occurred_at,
-      });
+  const current = told ?? (request && currentOf(request, fresh.data?.since.at(-1)));
   return (
     <div className="conflict">
       <Notice kind="warning" title={current && <span dir="auto">{saying(current, t)}</span>}>

@@ -9,19 +9,18 @@ import { useWrite } from "../../api/write";
 import { useT } from "../../i18n";
 import { Time } from "../../lib/dates";
 import { useMembership } from "../../lib/organization";
-import { Button, Loading, Written } from "../../ui/parts";
+import { Button, Fact, Loading, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { Sending } from "../../ui/Sending";
+import { Twice } from "../../ui/Twice";
 
 export function Processing({ request }: { request: Approval }) {
   const t = useT();
   const { organization_id: org, id } = request;
   const member = useMembership();
   const query = useQuery(processingQuery(org, id));
-  const [sure, setSure] = useState(false);
   const params = { path: { org, id } };
   const seen = () => {
-    setSure(false);
     void queryClient.invalidateQueries({ queryKey: ["processing", org, id] });
     changed(org, id);
   };
@@ -78,15 +77,14 @@ export function Processing({ request }: { request: Approval }) {
           </Button>
         )}
         {mayCancel && (
-          <Button
+          <Twice
             icon="stop"
-            tone={sure ? "bad" : "quiet"}
+            sure={t("processing.cancel_sure")}
             disabled={!!cancel.progress}
-            onClick={() => (sure ? void cancel.send(null) : setSure(true))}
-            onBlur={() => setSure(false)}
+            onSure={() => void cancel.send(null)}
           >
-            {t(sure ? "processing.cancel_sure" : "processing.cancel")}
-          </Button>
+            {t("processing.cancel")}
+          </Twice>
         )}
       </div>
     </section>
@@ -98,41 +96,26 @@ function Facts({ stands, ahead }: { stands: Stands; ahead: number }) {
   if (stands.state === "not_started") return null;
   return (
     <dl className="facts">
-      {stands.attempts > 0 && (
-        <div>
-          <dt>{t("processing.attempts")}</dt>
-          <dd>{stands.attempts}</dd>
-        </div>
-      )}
+      {stands.attempts > 0 && <Fact label={t("processing.attempts")}>{stands.attempts}</Fact>}
       {stands.holder && (
-        <div>
-          <dt>{t("processing.holder")}</dt>
-          <dd className="mono">{stands.holder}</dd>
-        </div>
+        <Fact label={t("processing.holder")} mono>
+          {stands.holder}
+        </Fact>
       )}
       {stands.heartbeat_at && (
-        <div>
-          <dt>{t("processing.heartbeat")}</dt>
-          <dd>
-            <Ago at={stands.heartbeat_at} ahead={ahead} />
-          </dd>
-        </div>
+        <Fact label={t("processing.heartbeat")}>
+          <Ago at={stands.heartbeat_at} ahead={ahead} />
+        </Fact>
       )}
       {stands.state === "running" && stands.expires_at && (
-        <div>
-          <dt>{t("processing.takeover")}</dt>
-          <dd>
-            <Left until={stands.expires_at} ahead={ahead} />
-          </dd>
-        </div>
+        <Fact label={t("processing.takeover")}>
+          <Left until={stands.expires_at} ahead={ahead} />
+        </Fact>
       )}
       {stands.next_attempt_at && (
-        <div>
-          <dt>{t("processing.next")}</dt>
-          <dd>
-            <Time at={stands.next_attempt_at} />
-          </dd>
-        </div>
+        <Fact label={t("processing.next")}>
+          <Time at={stands.next_attempt_at} />
+        </Fact>
       )}
     </dl>
   );

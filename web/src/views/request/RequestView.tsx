@@ -11,7 +11,7 @@ import { useKeys } from "../../lib/keys";
 import { formatMoney } from "../../lib/money";
 import { useMembership } from "../../lib/organization";
 import { Icon, type IconName } from "../../ui/icons";
-import { Button, Loading, Notice, StatusBadge, Written } from "../../ui/parts";
+import { Button, Fact, Loading, Notice, StatusBadge, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import type { Decided } from "./ActionDialog";
 import { ChangedMeanwhile } from "./ChangedMeanwhile";
@@ -208,31 +208,19 @@ function Facts({ request }: { request: Approval }) {
   const t = useT();
   return (
     <dl className="facts">
-      <div>
-        <dt>{t("field.applicant")}</dt>
-        <dd dir="auto">{request.applicant_name}</dd>
-      </div>
-      <div>
-        <dt>{t("field.created_at")}</dt>
-        <dd>
-          <Time at={request.created_at} />
-        </dd>
-      </div>
+      <Fact label={t("field.applicant")}>{request.applicant_name}</Fact>
+      <Fact label={t("field.created_at")}>
+        <Time at={request.created_at} />
+      </Fact>
       {request.submitted_at && (
-        <div>
-          <dt>{t("field.submitted_at")}</dt>
-          <dd>
-            <Time at={request.submitted_at} />
-          </dd>
-        </div>
+        <Fact label={t("field.submitted_at")}>
+          <Time at={request.submitted_at} />
+        </Fact>
       )}
       {request.decided_at && (
-        <div>
-          <dt>{t("field.decided_at")}</dt>
-          <dd>
-            <Time at={request.decided_at} />
-          </dd>
-        </div>
+        <Fact label={t("field.decided_at")}>
+          <Time at={request.decided_at} />
+        </Fact>
       )}
     </dl>
   );
