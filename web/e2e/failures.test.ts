@@ -1,7 +1,7 @@
 import type { Page, Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import en from "../messages/en.json";
-import { browser, context, dialog, ORG, open, program, row, stage, status } from "./support";
+import { browser, context, deaf, dialog, ORG, open, program, row, stage, status } from "./support";
 
 const watch = stage();
 
@@ -53,7 +53,7 @@ describe("each failure is told where it happened, and takes no input away", () =
       problem(422, "validation_failed", { errors: [{ pointer: "/reason", code: "length", detail: "" }] }),
     );
     await dialog(page).getByRole("button", { name: "Reject" }).click();
-    await dialog(page).locator(".field.has-problem", { hasText: "At most 2000 characters" }).waitFor();
+    await dialog(page).locator(".field.has-problem", { hasText: "At most 2,000 characters" }).waitFor();
     await page.unroute(reject);
     // A proxy's page is no answer of ours.
     await page.route(reject, (route) =>
@@ -194,7 +194,7 @@ describe("what people write is text", () => {
     const admin = await program.done("dara", "GET", "/members/0197c0de-0000-7000-8000-000000000103");
     const { user_id: _, ...chie } = admin;
     await program.done("dara", "PUT", "/members/0197c0de-0000-7000-8000-000000000103", { ...chie, display_name: EVIL });
-    const ben = await open(program, await context(browser), "ben", watch, `/o/${ORG}/inbox`);
+    const ben = await open(program, await deaf(context(browser)), "ben", watch, `/o/${ORG}/inbox`);
     await row(ben, "<img src=x").first().click();
     expect(await ben.locator("#request-title").textContent()).toBe(EVIL);
     expect(await ben.locator(".description").textContent()).toContain("<svg onload=");
@@ -234,10 +234,10 @@ describe("what people write is text", () => {
       await dialog(ben)
         .getByLabel("Reason")
         .fill(`${"ש".repeat(1999)}👍`);
-      await dialog(ben).getByText("2000 of 2000 characters").waitFor();
+      await dialog(ben).getByText("2,000 of 2,000 characters").waitFor();
       expect(await wider()).toBe(0);
       await dialog(ben).getByLabel("Reason").fill("x".repeat(2001));
-      await dialog(ben).getByText("At most 2000 characters").waitFor();
+      await dialog(ben).getByText("At most 2,000 characters").waitFor();
     }
   });
 });

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { browser, context, dialog, ORG, open, PEOPLE, program, row, stage, status } from "./support";
+import { browser, context, deaf, dialog, ORG, open, PEOPLE, program, row, stage, status } from "./support";
 
 const watch = stage();
 
@@ -76,7 +76,7 @@ describe("when somebody was faster", () => {
       amount: 12000,
       currency: "JPY",
     });
-    const chie = await open(program, await context(browser), "chie", watch, `/o/${ORG}/inbox/${request.id}`);
+    const chie = await open(program, await deaf(context(browser)), "chie", watch, `/o/${ORG}/inbox/${request.id}`);
     await chie.getByRole("button", { name: "Reject" }).click();
     await dialog(chie).getByLabel("Reason").fill("Too expensive for a lamp.");
     // Meanwhile Ben sends it back, Aiko changes it and submits it again.
@@ -121,7 +121,7 @@ describe("when somebody was faster", () => {
 
   test("an approval that came too late is told, also where nothing can be decided any more", async () => {
     const request = await program.submitted("aiko", "Desk fan");
-    const chie = await open(program, await context(browser), "chie", watch, `/o/${ORG}/inbox/${request.id}`);
+    const chie = await open(program, await deaf(context(browser)), "chie", watch, `/o/${ORG}/inbox/${request.id}`);
     await chie.getByRole("button", { name: "Approve" }).click();
     await program.done("ben", "POST", `/requests/${request.id}/reject`, { version: 2, reason: "It is winter." });
     await dialog(chie).getByRole("button", { name: "Approve" }).click();
@@ -140,7 +140,7 @@ describe("when somebody was faster", () => {
       amount: null,
       currency: null,
     });
-    const own = await context(browser);
+    const own = await deaf(context(browser));
     const [one, two] = [
       await open(program, own, "aiko", watch, `/o/${ORG}/write?id=${draft.id}`),
       await open(program, own, "aiko", watch, `/o/${ORG}/write?id=${draft.id}`),

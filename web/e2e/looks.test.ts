@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
+import { WEBHOOKS } from "./receiver";
 import { browser, context, Outside, open, program, row, stage } from "./support";
 import { VIEWS } from "./views";
 
@@ -11,7 +12,7 @@ import { VIEWS } from "./views";
 let outside: Outside;
 const watch = stage(async () => {
   outside = await Outside.start();
-  return outside.settings;
+  return { ...outside.settings, ...WEBHOOKS };
 });
 afterAll(() => outside?.stop());
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -33,7 +34,7 @@ async function faults(page: Page): Promise<string[]> {
   });
 }
 
-test("axe finds nothing: on every view, light, dark, and as narrow as a phone", { timeout: 180_000 }, async () => {
+test("axe finds nothing: on every view, light, dark, and as narrow as a phone", { timeout: 600_000 }, async () => {
   const found: Record<string, string[]> = {};
   for (const view of VIEWS) {
     const page = await view.show(program, await context(browser), watch, "en");

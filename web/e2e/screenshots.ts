@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { WEBHOOKS } from "./receiver";
 import { context, launch, Outside, Program, ROOT, Watch } from "./support";
 import { VIEWS } from "./views";
 
@@ -12,7 +13,7 @@ test("every view, in both languages and themes, on a desktop and a phone", { tim
   mkdirSync(folder, { recursive: true });
   // It never answers, so that what follows an approval is seen while it runs.
   const outside = await Outside.start();
-  const [program, browser] = [await Program.start(outside.settings), await launch()];
+  const [program, browser] = [await Program.start({ ...outside.settings, ...WEBHOOKS }), await launch()];
   const watch = new Watch();
   const only = process.env.ONLY?.split(",");
   const shapes = [

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page, type Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
@@ -109,11 +109,22 @@ export class Program {
 
   /** What only somebody with the database in his hands can do. Answers the rows, as text. */
   sql(statement: string): string {
+    const quiet = ["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1"];
+    return execFileSync("psql", [...this.#database(), ...quiet, "-c", statement], { encoding: "utf8" });
+  }
+
+  /** The same, in a transaction that stays open, with its locks, until it is let go. */
+  async hold(statement: string): Promise<() => void> {
+    const session = spawn("psql", [...this.#database(), "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1"]);
+    const held = new Promise<void>((resolve) => session.stdout.once("data", () => resolve()));
+    session.stdin.write(`BEGIN; ${statement}; SELECT 'held';\n`);
+    await held;
+    return () => void session.stdin.end("ROLLBACK;\n");
+  }
+
+  #database(): string[] {
     const [, , , , socket = ""] = readFileSync(join(this.folder, "postgres/data/postmaster.pid"), "utf8").split("\n");
-    const where = ["-h", socket, "-p", "5432", "-U", "ringi", "-d", "ringi"];
-    return execFileSync("psql", [...where, "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-c", statement], {
-      encoding: "utf8",
-    });
+    return ["-h", socket, "-p", "5432", "-U", "ringi", "-d", "ringi"];
   }
 
   #tokens = new Map<string, string>();
@@ -206,11 +217,35 @@ export async function launch(): Promise<Browser> {
   });
 }
 
+/** What each page waits for. */
+const pending = new WeakMap<Page, Set<Request>>();
+const isStream = (request: Request) => request.url().endsWith("/events");
+
+/** Resolves when nothing is being loaded any more. */
+export async function settled(page: Page): Promise<void> {
+  const until = Date.now() + 15_000;
+  for (let quiet = 0; quiet < 4; quiet += 1) {
+    await page.locator(".skeleton").first().waitFor({ state: "detached" });
+    const asked = [...(pending.get(page) ?? [])];
+    if (asked.length > 0) quiet = -1;
+    if (Date.now() > until) throw new Error(`still waiting for ${asked.map((request) => request.url())}`);
+    await page.waitForTimeout(50);
+  }
+}
+
 /** What must never happen on any page, collected from all of them. */
 export class Watch {
   readonly found: string[] = [];
 
   on(page: Page): void {
+    const asked = new Set<Request>();
+    pending.set(page, asked);
+    // Whoever listens is never done; and of what comes out of a cache no end is told.
+    page.on("request", (request) => {
+      if (request.resourceType() === "fetch" && !isStream(request)) asked.add(request);
+    });
+    page.on("requestfinished", (request) => void asked.delete(request));
+    page.on("requestfailed", (request) => void asked.delete(request));
     page.on("pageerror", (error) => this.found.push(`error: ${error.message}`));
     page.on("console", (message) => {
       const text = message.text();
@@ -252,6 +287,12 @@ export async function context(browser: Browser, options: Options = {}): Promise<
   });
 }
 
+/** A page of this browser is told of nothing: it acts on what it saw, however old that is. */
+export async function deaf(context: BrowserContext | Promise<BrowserContext>): Promise<BrowserContext> {
+  await (await context).route("**/events", () => undefined);
+  return context;
+}
+
 /** Opens the page as a person of the demo, who clicks on his name. */
 export async function open(
   program: Program,
@@ -259,11 +300,12 @@ export async function open(
   who: Who,
   watch: Watch,
   path = "/",
+  address = program.address,
 ): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   watch.on(page);
-  await page.goto(program.address + path);
+  await page.goto(address + path);
   await page.getByRole("button", { name: PEOPLE[who].name }).click();
   await page.locator(".frame").waitFor();
   return page;
@@ -284,6 +326,16 @@ export function plant(program: Program, period: string, id: string): void {
     ON CONFLICT DO NOTHING;`;
   const reversed = id.replace(/-[0-9a-f]{4}-(?=[0-9a-f]{12}$)/, "-b000-");
   program.sql(insert(reversed, 5_000, "NULL") + insert(id, -4_000, `'${reversed}'`));
+}
+
+/** The same, and it listens to what others do. */
+export async function openLive(...how: Parameters<typeof open>): Promise<Page> {
+  const listening = how[1]
+    .waitForEvent("page")
+    .then((page) => page.waitForResponse((response) => isStream(response.request()) && response.ok()));
+  const page = await open(...how);
+  await listening;
+  return page;
 }
 
 /** The row of a request in the list. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContext, Page } from "playwright-core";
 import en from "../messages/en.json";
 import ja from "../messages/ja.json";
-import { dialog, monthsAgo, ORG, open, type Program, plant, type Watch, type Who } from "./support";
+import { deaf, dialog, monthsAgo, ORG, open, type Program, plant, settled, type Watch, type Who } from "./support";
 
 export type Language = "en" | "ja";
 
@@ -36,11 +36,11 @@ function view(
   };
 }
 
-/** Nothing is being loaded any more. */
-async function settled(page: Page): Promise<void> {
-  await page.locator(".skeleton").first().waitFor({ state: "detached" });
-  await page.waitForLoadState("networkidle");
-}
+/** A view of somebody who is not told of what others do. */
+const unheard = ({ name, show }: View): View => ({
+  name,
+  show: async (program, context, ...rest) => show(program, await deaf(context), ...rest),
+});
 
 /** A request of the demo, as the API finds it. */
 async function named(program: Program, who: Who, title: string): Promise<{ id: string; version: number }> {
@@ -67,7 +67,7 @@ const charges = () =>
 async function close(program: Program, period: string): Promise<void> {
   await program.done("dara", "POST", "/charges", charges());
   await program.done("dara", "POST", `/closings/${period}`, {});
-  while ((await program.done("dara", "GET", `/closings/${period}`)).state === "running") await sleep(50);
+  await until(async () => (await program.done("dara", "GET", `/closings/${period}`)).state !== "running");
 }
 
 /** A month with a row that stands in its way. */
@@ -75,6 +75,10 @@ async function blocked(program: Program): Promise<string> {
   plant(program, monthsAgo(6), "0197c0de-0000-7000-a000-00000000c00a");
   await close(program, monthsAgo(6));
   return `months/${monthsAgo(6)}`;
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await sleep(50);
 }
 
 export const VIEWS: View[] = [
@@ -100,40 +104,42 @@ export const VIEWS: View[] = [
     await page.keyboard.press("a");
     await dialog(page).waitFor();
   }),
-  view(
-    "conflict",
-    "chie",
-    async (program) => {
-      const made = await program.submitted("aiko", "New chairs for the meeting room", {
-        description: "Twelve chairs, oak, delivered in December.",
-        amount: 216_000,
-        currency: "JPY",
-      });
-      return `inbox/${made.id}`;
-    },
-    async (page, say, program) => {
-      await page.keyboard.press("r");
-      await dialog(page).locator("textarea").fill("Twelve are too many: eight people work here.");
-      const id = page.url().split("/").at(-1);
-      const back = await program.done("ben", "POST", `/requests/${id}/send-back`, {
-        version: 2,
-        reason: "Eight will do.",
-      });
-      const edited = await program.done("aiko", "PUT", `/requests/${id}`, {
-        version: back.version,
-        title: "New chairs for the meeting room",
-        description: "Eight chairs, oak, delivered in December.",
-        amount: 144_000,
-        currency: "JPY",
-      });
-      await program.done("aiko", "POST", `/requests/${id}/submit`, { version: edited.version });
-      await dialog(page)
-        .getByRole("button", { name: say("act.reject") })
-        .click();
-      await dialog(page).getByText(say("conflict.look")).waitFor();
-      // The comparison word by word.
-      await dialog(page).locator(".text-difference .written > ins").waitFor();
-    },
+  unheard(
+    view(
+      "conflict",
+      "chie",
+      async (program) => {
+        const made = await program.submitted("aiko", "New chairs for the meeting room", {
+          description: "Twelve chairs, oak, delivered in December.",
+          amount: 216_000,
+          currency: "JPY",
+        });
+        return `inbox/${made.id}`;
+      },
+      async (page, say, program) => {
+        await page.keyboard.press("r");
+        await dialog(page).locator("textarea").fill("Twelve are too many: eight people work here.");
+        const id = page.url().split("/").at(-1);
+        const back = await program.done("ben", "POST", `/requests/${id}/send-back`, {
+          version: 2,
+          reason: "Eight will do.",
+        });
+        const edited = await program.done("aiko", "PUT", `/requests/${id}`, {
+          version: back.version,
+          title: "New chairs for the meeting room",
+          description: "Eight chairs, oak, delivered in December.",
+          amount: 144_000,
+          currency: "JPY",
+        });
+        await program.done("aiko", "POST", `/requests/${id}/submit`, { version: edited.version });
+        await dialog(page)
+          .getByRole("button", { name: say("act.reject") })
+          .click();
+        await dialog(page).getByText(say("conflict.look")).waitFor();
+        // The comparison word by word.
+        await dialog(page).locator(".text-difference .written > ins").waitFor();
+      },
+    ),
   ),
   view(
     "edit-conflict",
@@ -230,6 +236,17 @@ export const VIEWS: View[] = [
       .getByRole("button", { name: say("invite.go") })
       .click();
     await dialog(page).locator(".copyable").waitFor();
+  }),
+  view("webhooks", "dara", "webhooks"),
+  view("webhook-new", "dara", "webhooks", async (page, say) => {
+    await page.getByRole("button", { name: say("webhook.new") }).click();
+    await dialog(page).getByLabel(say("webhook.url")).fill("http://10.0.0.1/");
+    await dialog(page).getByLabel(say("webhook.some_events")).check();
+    await dialog(page).locator("[type=checkbox]").nth(3).check();
+    await dialog(page)
+      .getByRole("button", { name: say("webhook.make") })
+      .click();
+    await dialog(page).locator(".has-problem").waitFor();
   }),
   view("history", "dara", "history", async (page, say) => {
     await page.getByRole("button", { name: say("verify.go") }).click();

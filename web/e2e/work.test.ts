@@ -40,7 +40,7 @@ test("what follows an approval is seen while it runs, and when it is done", asyn
   const aiko = await open(program, await context(browser), "aiko", watch, `/o/${ORG}/mine/${id}`);
   await panel(aiko).getByText("Running").waitFor();
   await panel(aiko)
-    .getByText(/in \d+ seconds, unless it is heard of/)
+    .getByText(/in \d+ seconds, unless it gives a sign of life/)
     .waitFor();
   // Only administrators take it away.
   expect(await panel(aiko).getByRole("button").count()).toBe(0);
@@ -81,6 +81,19 @@ test("months show what is still to come, currency by currency", async () => {
   const aiko = await open(program, await context(browser), "aiko", watch, `/o/${ORG}/months`);
   await aiko.locator(".chart .bar").first().waitFor();
   await aiko.getByRole("heading", { name: "Not closed yet, in total" }).waitFor();
+  // All currencies of all months that are not closed, to the last unit.
+  const { upcoming } = await program.done("aiko", "GET", "/statements");
+  const totals = upcoming.flatMap((month: { totals: { currency: string; total: string }[] }) => month.totals);
+  const yen = totals.reduce(
+    (sum: bigint, { currency, total }: { currency: string; total: string }) =>
+      currency === "JPY" ? sum + BigInt(total) : sum,
+    0n,
+  );
+  await aiko
+    .locator(".tool")
+    .first()
+    .getByText(`¥${yen.toLocaleString("en")}`)
+    .waitFor();
   await aiko.getByText("Not closed yet", { exact: true }).first().waitFor();
   await aiko.locator("tbody th a").first().click();
   await aiko.getByText("So far").waitFor();
@@ -130,6 +143,26 @@ test("an administrator closes a month, and everybody sees it closed", async () =
   await dara.getByRole("button", { name: "Close the month" }).click();
   await dara.locator(".dialog").getByRole("button", { name: "Close the month" }).click();
   await dara.locator(".dialog").getByText("This month is not over yet.").waitFor();
+});
+
+test("while a month is being closed its bar says how far it is, and who is at it", async () => {
+  const period = monthsAgo(4);
+  const ids = Array.from({ length: 400 }, (_, n) => `0197c0de-0000-7000-9100-${String(n).padStart(12, "0")}`);
+  const rows = ids.map((id) => ({ id, occurred_at: `${period}-10T03:00:00Z`, amount: 100, currency: "NOK" }));
+  await program.done("dara", "POST", "/charges", rows);
+  const dara = await open(program, await context(browser), "dara", watch, `/o/${ORG}/months/${period}`);
+  // The last of them can't be had for a moment.
+  const letGo = await program.hold(`SELECT FROM charge WHERE id = '${ids.at(-1)}' FOR UPDATE`);
+  await dara.getByRole("button", { name: "Close the month" }).click();
+  await dialog(dara).getByText("400 charges are to be confirmed").waitFor();
+  await dialog(dara).getByRole("button", { name: "Close the month" }).click();
+  const bar = dara.getByRole("progressbar");
+  await bar.waitFor();
+  await dara.getByText(/^\d+ of 400 confirmed$/).waitFor();
+  await dara.locator(".running").getByText("Worked on by").waitFor();
+  expect(Number(await bar.getAttribute("aria-valuemax"))).toBe(400);
+  letGo();
+  await dara.locator(".view-head .badge", { hasText: "Closed" }).waitFor();
 });
 
 test("a row that stands in the way is named, moved away with a reason, or corrected", async () => {

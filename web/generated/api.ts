@@ -1105,7 +1105,7 @@ export interface components {
             state: components["schemas"]["ClosingState"];
             /**
              * Format: int64
-             * @description The month's charges.
+             * @description The month's charges; while it is `open`, 100000 says that there are as many or more.
              */
             total: number;
             /** @description What an administrator may have overlooked. */

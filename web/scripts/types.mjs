@@ -22,6 +22,7 @@ const names = {
   actions: [...parameter("action")].sort(),
   kinds: [...parameter("kind")].sort(),
   statuses: document.components.schemas.Status.enum,
+  events: document.components.schemas.Webhook.properties.event_types.items.enum,
   breaks: document.components.schemas.Break.properties.why.enum,
 };
 const written = {

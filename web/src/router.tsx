@@ -80,6 +80,18 @@ const members = createRoute({
   component: lazyRouteComponent(() => import("./views/people/MembersView"), "MembersView"),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => organization,
+  path: "webhooks",
+  component: lazyRouteComponent(() => import("./views/webhooks/WebhooksView"), "WebhooksView"),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => organization,
+  path: "webhooks/$id",
+  component: lazyRouteComponent(() => import("./views/webhooks/WebhookView"), "WebhookView"),
+});
+
 const months = createRoute({
   getParentRoute: () => organization,
   path: "months",
@@ -118,7 +130,7 @@ const history = createRoute({
 const routeTree = root.addChildren([
   index,
   invitation,
-  organization.addChildren([list.addChildren([request]), write, months, month, members, history]),
+  organization.addChildren([list.addChildren([request]), write, months, month, members, webhooks, webhook, history]),
 ]);
 
 export function makeRouter() {

@@ -1,6 +1,6 @@
 /** Why a call did not do what it was asked for. */
 
-import type { Charge, Current, Member, Problem, Violation } from "./types";
+import type { Charge, Current, Member, Problem, Violation, Webhook } from "./types";
 
 /** The server answered with a problem. */
 export class ApiError extends Error {
@@ -33,6 +33,10 @@ export class ApiError extends Error {
 
   get currentMember(): Member | undefined {
     return this.code === "member_changed" ? (this.problem.current as unknown as Member) : undefined;
+  }
+
+  get currentWebhook(): Webhook | undefined {
+    return this.code === "webhook_changed" ? (this.problem.current as unknown as Webhook) : undefined;
   }
 
   get currentCharge(): Charge | undefined {

@@ -1,7 +1,7 @@
 /** What the page reads, and under which names it is remembered. */
 
 import { infiniteQueryOptions, QueryClient, type QueryKey, queryOptions } from "@tanstack/react-query";
-import { type Cursor, Cursors } from "../lib/pages";
+import { type Cursor, Cursors, FIRST } from "../lib/pages";
 import { api, data } from "./client";
 import { ApiError, isPassing } from "./errors";
 import type { Approval, Statement, Status, View } from "./types";
@@ -67,12 +67,12 @@ export const listQuery = (org: string, view: View, filters: Filters) => {
   const queryKey = listKey(org, view, filters);
   return infiniteQueryOptions({
     queryKey,
-    initialPageParam: null as Cursor,
+    initialPageParam: FIRST,
     queryFn: ({ pageParam, signal }) => {
       const query = {
         view,
         limit: PAGE_SIZE,
-        cursor: pageParam ?? undefined,
+        cursor: pageParam || undefined,
         status: filters.status,
         q: filters.q || undefined,
         applicant_id: filters.applicant,
@@ -225,14 +225,27 @@ export function learn(request: Approval): void {
   const known = queryClient.getQueryData(key);
   // An answer may come later than a newer one.
   if (!known || known.version <= request.version) queryClient.setQueryData(key, request);
-  changed(org, id);
+  void changed(org, id);
+}
+
+/** Reads again what is open of this, and everything else of it when it is opened. Resolves when it was read. */
+export function stale(...queryKey: string[]): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey });
 }
 
 /** Somebody changed something of this request, or nobody knows which. */
-export function changed(org: string, id?: string): void {
-  const stale = (...queryKey: string[]) => void queryClient.invalidateQueries({ queryKey });
-  stale("counts", org);
-  stale("requests", org);
-  stale("statements", org);
-  for (const name of ["request-history", "eligibility", "processing"]) stale(name, org, ...(id ? [id] : []));
+export async function changed(org: string, id?: string): Promise<void> {
+  const lists = ["counts", "requests", "statements"].map((name) => stale(name, org));
+  const own = ["request-history", "eligibility", "processing"].map((name) => stale(name, org, ...(id ? [id] : [])));
+  await Promise.all([...lists, ...own]);
+}
+
+/** What a person asked for at a moment, and is about that moment. A walk through the history is itself history. */
+const OF_A_MOMENT = ["history", "standing", "version"];
+
+/** Anything may have happened. */
+export async function refresh(org: string): Promise<void> {
+  await queryClient.invalidateQueries({
+    predicate: ({ queryKey: [what, of] }) => what === "me" || (of === org && !OF_A_MOMENT.includes(String(what))),
+  });
 }

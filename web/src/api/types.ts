@@ -28,6 +28,8 @@ export type {
   Total,
   Verified,
   Violation,
+  Webhook,
+  WebhookDelivery,
 } from "../../generated/api";
 
 /** The lists of requests. */

@@ -11,7 +11,7 @@ const keys = (sentences: Record<string, string>) => [...new Set(Object.keys(sent
 
 test("both languages say the same things, with the same values", () => {
   expect(keys(ja)).toEqual(keys(en));
-  const values = (text: string) => [...new Set(text.match(/\{\{\w+\}\}/g) ?? [])].sort();
+  const values = (text: string) => [...new Set(text.match(/\{\{\w+(, number)?\}\}/g) ?? [])].sort();
   const other = (sentences: Record<string, string>, key: string) => sentences[`${key}_other`] ?? sentences[key] ?? "";
   for (const key of keys(en)) expect([key, values(other(ja, key))]).toEqual([key, values(other(en, key))]);
 });
@@ -28,6 +28,7 @@ test("every status, action, kind and break has its name", () => {
     ...names.statuses.map((name) => `status.${name}`),
     ...names.actions.map((name) => `action.${name}`),
     ...names.kinds.map((name) => `kind.${name}`),
+    ...names.events.map((name) => `kind.${name.split(".")[0]}`),
     ...names.breaks.map((name) => `break.${name}`),
   ];
   for (const [language, sentences] of Object.entries(languages)) {

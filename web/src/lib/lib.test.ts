@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatTime } from "./dates";
 import { editable, formatMoney, parseAmount, toDecimal } from "./money";
-import { Cursors, shift } from "./pages";
+import { Cursors, FIRST, shift } from "./pages";
 import { count, isBlank, lineProblem, paragraphsProblem, sendable } from "./text";
 import { words } from "./words";
 import { endOfDay, startOfDay } from "./zones";
@@ -78,20 +78,20 @@ describe("money is never a float", () => {
 describe("a window of an endless list", () => {
   test("moves forwards and back over the same pages", () => {
     const cursors = new Cursors();
-    cursors.take([null], "b");
-    cursors.take([null, "b"], "c");
+    cursors.take([FIRST], "b");
+    cursors.take([FIRST, "b"], "c");
     // The first page was let go.
     cursors.take(["b", "c"], "d");
     expect(cursors.indexOf("b")).toBe(1);
-    expect(cursors.before("b")).toBe(null);
+    expect(cursors.before("b")).toBe(FIRST);
     expect(cursors.before("c")).toBe("b");
-    expect(cursors.before(null)).toBeUndefined();
+    expect(cursors.before(FIRST)).toBeUndefined();
   });
   test("a page that changed makes the ones after it anew", () => {
     const cursors = new Cursors();
-    cursors.take([null, "b", "c"], "d");
-    cursors.take([null, "b2"], "c2");
-    expect(cursors.known).toEqual([null, "b2", "c2"]);
+    cursors.take([FIRST, "b", "c"], "d");
+    cursors.take([FIRST, "b2"], "c2");
+    expect(cursors.known).toEqual([FIRST, "b2", "c2"]);
   });
   test("the row in sight stays in sight", () => {
     const before = ["a", "b", "c", "d"];

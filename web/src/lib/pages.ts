@@ -5,17 +5,20 @@
 
 export type Cursor = string | null;
 
+/** What begins the first page of a window that moves. Not null: nothing is ever read before a page that null would begin. */
+export const FIRST = "";
+
 export class Cursors {
   /** `known[n]` begins page n. */
-  readonly known: Cursor[] = [null];
+  readonly known: string[] = [FIRST];
 
   /** The number of the page that this cursor begins; the first one's for a cursor that is not known. */
-  indexOf(cursor: Cursor): number {
+  indexOf(cursor: string): number {
     return Math.max(0, this.known.indexOf(cursor));
   }
 
   /** What begins the page before. */
-  before(cursor: Cursor): Cursor | undefined {
+  before(cursor: string): string | undefined {
     const at = this.indexOf(cursor);
     return at > 0 ? this.known[at - 1] : undefined;
   }
@@ -24,8 +27,8 @@ export class Cursors {
    * Takes over the window's cursors, and the one after it. Those of later pages were made from rows that may have
    * changed since: the walk makes them anew.
    */
-  take(window: readonly Cursor[], next: Cursor): void {
-    const first = this.indexOf(window[0] ?? null);
+  take(window: readonly string[], next: Cursor): void {
+    const first = this.indexOf(window[0] ?? FIRST);
     const all = next === null ? window : [...window, next];
     for (const [n, cursor] of all.entries()) this.known[first + n] = cursor;
     if (this.known[first + all.length] !== undefined) this.known.length = first + all.length;

@@ -3,7 +3,7 @@
  * `"👍".length` is two and `maxlength` counts the same way, so neither can be used.
  */
 
-export const LIMITS = { title: 200, name: 200, description: 10_000, reason: 2_000, query: 200 } as const;
+export const LIMITS = { title: 200, name: 200, description: 10_000, reason: 2_000, query: 200, url: 2_000 } as const;
 
 /** How many Unicode scalar values a text has. */
 export function count(text: string): number {

@@ -6,8 +6,8 @@ import { ApiError, foreign, NoAnswer } from "../api/errors";
 
 /** What somebody did, as far as the page goes by it. */
 export interface Told {
-  /** Such as `request.approve`. */
-  type: string;
+  /** What it is about, such as `request`; `resync` when more happened than can be told. */
+  kind: string;
   /** The request that it is about, if any. */
   requestId?: string;
 }
@@ -16,8 +16,8 @@ export interface Told {
 const SILENCE = 45_000;
 
 /**
- * Calls `onTold` for everything that happens from now on, or since `from`. Ends when the server ends it; fails with
- * [`ApiError`] where there is no such call, and with [`NoAnswer`] when the connection breaks.
+ * Calls `on.told` for everything that happens from now on, or since `from`. Ends when the server ends it; fails with
+ * [`ApiError`] where nobody may listen (any more, or just now), and with [`NoAnswer`] when the connection breaks.
  */
 export async function listen(
   org: string,
@@ -30,10 +30,7 @@ export async function listen(
   const headers: Record<string, string> = { Accept: "text/event-stream" };
   if (from !== undefined) headers["Last-Event-ID"] = from;
   const url = `${location.origin}/api/v1/organizations/${org}/events`;
-  const response = await authorized(new Request(url, { headers, signal: either, cache: "no-store" }));
-  if (!response.ok || !response.body)
-    throw new ApiError({ ...foreign(response.status), code: response.status === 404 ? "not_found" : "busy" });
-  on.open();
+  // A proxy that holds everything back is silent from the start.
   let timer = setTimeout(() => quiet.abort(), SILENCE);
   const alive = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -43,6 +40,9 @@ export async function listen(
     },
   });
   try {
+    const response = await authorized(new Request(url, { headers, signal: either, cache: "no-store" }));
+    if (!response.ok || !response.body) throw new ApiError(foreign(response.status));
+    on.open();
     const events = response.body
       .pipeThrough(alive)
       .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
@@ -55,7 +55,7 @@ export async function listen(
       on.told(read(value.event, value.data));
     }
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || error instanceof ApiError) throw error;
     throw new NoAnswer("the stream broke off", { cause: error });
   } finally {
     clearTimeout(timer);
@@ -64,10 +64,11 @@ export async function listen(
 
 /** What can't be read is something that happened, all the same. */
 export function read(event: string | undefined, text: string): Told {
+  const [kind = ""] = (event ?? "").split(".");
   try {
-    const { type, data } = JSON.parse(text) as { type?: string; data?: { request_id?: string | null } };
-    return { type: type ?? event ?? "", requestId: data?.request_id ?? undefined };
+    const { data } = JSON.parse(text) as { data?: { request_id?: string | null } };
+    return { kind, requestId: data?.request_id ?? undefined };
   } catch {
-    return { type: event ?? "" };
+    return { kind };
   }
 }

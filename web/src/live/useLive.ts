@@ -2,15 +2,13 @@
 
 import { useEffect, useState } from "react";
 import { ApiError, NoAnswer } from "../api/errors";
-import { changed, countsQuery, queryClient } from "../api/queries";
+import { changed, countsQuery, meQuery, queryClient, refresh, stale } from "../api/queries";
 import { listen, type Told } from "./stream";
 
 export type Live = "live" | "lost";
 
-/** How often is asked where nothing tells of changes. */
-const EVERY = 15_000;
-/** What happens in such a short time is looked at together, in milliseconds. */
-const TOGETHER = 60;
+/** How long is waited before the first look at what was told, and between looks while more and more is told. */
+const [FIRST_LOOK, NEXT_LOOK] = [5, 250];
 /** The pauses between tries to connect again. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [500, 10_000];
 
@@ -29,91 +27,80 @@ export function useLive(org: string): Live {
   return live;
 }
 
-/** Listens, and listens again after each end; asks instead where there is nothing to listen to. */
+/** Listens, and listens again after each end, from where it was. */
 async function follow(org: string, signal: AbortSignal, setLive: (live: Live) => void): Promise<void> {
-  const gather = gathering(org);
+  const told = gathering(org);
   let at: string | undefined;
   let pause = FIRST_PAUSE;
-  let missed = false;
   while (!signal.aborted) {
     try {
       await listen(org, at, signal, {
         open() {
           setLive("live");
           pause = FIRST_PAUSE;
-          // Between two connections anything may have happened.
-          if (missed) refresh(org);
-          missed = false;
+          // What was read before somebody listened may be old by now; from a known place on, everything is told.
+          if (at === undefined) void refresh(org);
         },
         at(id) {
           at = id;
         },
-        told: gather,
+        told,
       });
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof ApiError && error.code === "not_found") return ask(org, signal, setLive);
-      if (error instanceof NoAnswer && !(await isThere(org))) setLive("lost");
+      setLive((await lookedInstead(org, error)) ? "live" : "lost");
     }
-    missed = true;
     await waited(pause + Math.random() * pause, signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE);
   }
 }
 
-/** A stream may break where the server can be reached all the same, as when it is told to stop. */
-async function isThere(org: string): Promise<boolean> {
+/** Nothing is told just now: looks at what is open instead. False when the server can't be reached at all. */
+async function lookedInstead(org: string, error: unknown): Promise<boolean> {
   try {
+    // The membership has ended, perhaps: the page goes by that.
+    if (error instanceof ApiError && error.status === 403) await stale(...meQuery.queryKey);
     await queryClient.fetchQuery({ ...countsQuery(org), staleTime: 0, retry: false });
-    return true;
-  } catch (error) {
-    return !(error instanceof NoAnswer);
+  } catch (answer) {
+    return !(answer instanceof NoAnswer);
   }
+  await refresh(org);
+  return true;
 }
 
-function refresh(org: string): void {
-  changed(org);
-  void queryClient.invalidateQueries({ queryKey: ["request", org] });
-  void queryClient.invalidateQueries({ queryKey: ["closing", org] });
-}
-
-/** A burst of events is looked at once. */
+/** The first is looked at at once, a burst after it together: one look ends before the next one begins. */
 function gathering(org: string): (told: Told) => void {
-  const requests = new Set<string>();
-  let awaited = false;
-  const look = () => {
-    awaited = false;
-    for (const id of requests) void queryClient.invalidateQueries({ queryKey: ["request", org, id] });
-    changed(org, requests.size === 1 ? [...requests][0] : undefined);
-    void queryClient.invalidateQueries({ queryKey: ["closing", org] });
-    requests.clear();
+  let waiting = new Map<string, Told>();
+  let looking = false;
+  const look = async () => {
+    looking = true;
+    for (let rest = FIRST_LOOK; waiting.size > 0; rest = NEXT_LOOK) {
+      await new Promise((resolve) => setTimeout(resolve, rest));
+      const batch = [...waiting.values()];
+      waiting = new Map();
+      await lookAt(org, batch);
+    }
+    looking = false;
   };
-  return ({ requestId }) => {
-    if (requestId) requests.add(requestId);
-    if (!awaited) setTimeout(look, TOGETHER);
-    awaited = true;
+  return (told) => {
+    waiting.set(`${told.kind}/${told.requestId}`, told);
+    if (!looking) void look();
   };
 }
 
-/** Asks for the counts again and again; when they move, everything else is asked for again, too. */
-async function ask(org: string, signal: AbortSignal, setLive: (live: Live) => void): Promise<void> {
-  let before = "";
-  while (!signal.aborted) {
-    if (document.visibilityState === "visible") {
-      try {
-        const counts = JSON.stringify(
-          await queryClient.fetchQuery({ ...countsQuery(org), staleTime: 0, retry: false }),
-        );
-        setLive("live");
-        if (before !== "" && before !== counts) refresh(org);
-        else void queryClient.invalidateQueries({ queryKey: ["request", org] });
-        before = counts;
-      } catch (error) {
-        if (error instanceof NoAnswer) setLive("lost");
-      }
-    }
-    await waited(EVERY, signal);
-  }
+/** What has to be read again for what was told. */
+async function lookAt(org: string, batch: Told[]): Promise<void> {
+  const kinds = new Set(batch.map((told) => told.kind));
+  const requests = [...new Set(batch.flatMap((told) => told.requestId ?? []))];
+  const known = ["request", "job", "closing", "webhook"];
+  // A member's rights decide what everything looks like; and what is not known may be about anything.
+  if ([...kinds].some((kind) => !known.includes(kind))) return refresh(org);
+  const looks = requests.map((id) => stale("request", org, id));
+  if (kinds.has("request") || kinds.has("job"))
+    looks.push(changed(org, requests.length === 1 ? requests[0] : undefined));
+  if (kinds.has("closing")) looks.push(stale("closing", org), stale("statements", org), stale("statement", org));
+  if (kinds.has("webhook")) looks.push(stale("webhooks", org), stale("webhook", org));
+  await Promise.all(looks);
 }
 
 /** Waits; the network or the person coming back ends it. */

@@ -116,15 +116,16 @@ export function Notice({
   );
 }
 
-/** Nothing to show: says why, and what to do. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+/** Nothing to show: says why, and what to do. `main`: the whole view is about that. */
+export function Empty({ title, main = false, children }: { title: string; main?: boolean; children?: ReactNode }) {
+  const Title = main ? "h1" : "p";
   return (
     <div className="empty">
       <svg viewBox="0 0 64 64" aria-hidden="true" className="empty-seal">
         <circle cx="32" cy="32" r="26" />
         <path d="M21 33l8 8 15-18" />
       </svg>
-      <p className="empty-title">{title}</p>
+      <Title className="empty-title">{title}</Title>
       {children && <div>{children}</div>}
     </div>
   );

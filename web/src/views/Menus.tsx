@@ -14,6 +14,9 @@ export interface MenuProps {
   open: boolean;
 }
 
+/** A menu belongs to the landmark that its button is in, for who goes from one to the next. */
+const navigation = () => document.querySelector<HTMLElement>("nav.side");
+
 interface Memberships {
   membership: Membership;
   /** Those that are active. */
@@ -28,8 +31,8 @@ export function Organizations({ open, membership, memberships }: MenuProps & Mem
         <span>{membership.organization_name}</span>
         <Icon name="down" />
       </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner className="menu-positioner" sideOffset={6} align="start">
+      <Menu.Portal container={navigation()}>
+        <Menu.Positioner className="menu-positioner" positionMethod="fixed" sideOffset={6} align="start">
           <Menu.Popup className="menu" aria-label={t("organizations")}>
             <OrganizationItems memberships={memberships} />
           </Menu.Popup>
@@ -102,8 +105,8 @@ export function PersonMenu({
       <Menu.Trigger className="person-menu menu-trigger" autoFocus>
         <PersonFace membership={membership} />
       </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner className="menu-positioner" sideOffset={8} align="start" side="top">
+      <Menu.Portal container={navigation()}>
+        <Menu.Positioner className="menu-positioner" positionMethod="fixed" sideOffset={8} align="start" side="top">
           <Menu.Popup className="menu">
             <NarrowItems membership={membership} memberships={memberships} />
             <PreferenceItems />

@@ -6,7 +6,7 @@ export function NotFound() {
   const t = useT();
   return (
     <main className="view">
-      <Empty title={t("not_found.title")}>
+      <Empty main title={t("not_found.title")}>
         <p>{t("problem.not_found")}</p>
         <Link to="/" className="button primary">
           {t("not_found.home")}

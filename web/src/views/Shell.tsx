@@ -18,6 +18,7 @@ import { NotFound } from "./NotFound";
 export const ADMIN = [
   { to: "/o/$org/history", icon: "history", label: "view.history" },
   { to: "/o/$org/members", icon: "members", label: "view.members" },
+  { to: "/o/$org/webhooks", icon: "webhooks", label: "view.webhooks" },
 ] as const;
 
 const Organizations = lazy(() => import("./Menus").then((module) => ({ default: module.Organizations })));

@@ -55,7 +55,7 @@ export function EditConflict({
   const gone = !request.allowed_actions.includes("edit");
   return (
     <div className="conflict">
-      <h1>{t("conflict.title")}</h1>
+      <h1>{t("edit_conflict.title")}</h1>
       <Notice kind="warning" title={title}>
         {last && <Time at={last.occurred_at} />}
         <p>{t(gone ? "edit_conflict.gone" : "edit_conflict.nothing_lost")}</p>

@@ -40,7 +40,7 @@ function Loaded({ id, onMade }: { id: string | undefined; onMade: (request: Appr
   if (!request.data)
     return <Failure error={request.error} title={t("request.not_shown")} retry={() => void request.refetch()} />;
   if (!request.data.allowed_actions.includes("edit")) {
-    return <Empty title={t("edit.not_now")} />;
+    return <Empty main title={t("edit.not_now")} />;
   }
   return <Editor request={request.data} onMade={onMade} />;
 }

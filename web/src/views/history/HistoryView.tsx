@@ -16,6 +16,7 @@ import type { HistorySearch } from "../../router";
 import { More } from "../../ui/More";
 import { Empty, Loading, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
+import { Table } from "../../ui/Table";
 import { Downloads } from "./Downloads";
 import { actionName, kindName } from "./names";
 import { Verify } from "./Verify";
@@ -137,35 +138,23 @@ function Rows({ org, query }: { org: string; query: Query }) {
   if (all.length === 0) return <Empty title={t("history.none")} />;
   return (
     <>
-      <div className="table-scroll">
-        <table className="table wide">
-          <thead>
-            <tr>
-              <th scope="col">{t("history.when")}</th>
-              <th scope="col">{t("history.who")}</th>
-              <th scope="col">{t("history.what")}</th>
-              <th scope="col">{t("history.on")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((row) => (
-              <tr key={`${row.kind}/${row.request_id ?? row.subject_id}/${row.version}`}>
-                <td>
-                  <Time at={row.occurred_at} />
-                </td>
-                <td dir="auto">{row.actor_name}</td>
-                <td>
-                  {actionName(row.action, t, row.kind)}
-                  {row.reason && <Written className="paragraphs muted">{row.reason}</Written>}
-                </td>
-                <td>
-                  <Subject row={row} org={org} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={[t("history.when"), t("history.who"), t("history.what"), t("history.on")]} wide>
+        {all.map((row) => (
+          <tr key={`${row.kind}/${row.request_id ?? row.subject_id}/${row.version}`}>
+            <td>
+              <Time at={row.occurred_at} />
+            </td>
+            <td dir="auto">{row.actor_name}</td>
+            <td>
+              {actionName(row.action, t, row.kind)}
+              {row.reason && <Written className="paragraphs muted">{row.reason}</Written>}
+            </td>
+            <td>
+              <Subject row={row} org={org} />
+            </td>
+          </tr>
+        ))}
+      </Table>
       <More query={rows} />
     </>
   );

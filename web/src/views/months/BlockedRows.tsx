@@ -5,6 +5,7 @@ import type { Closing } from "../../api/types";
 import { hasSentence, useT } from "../../i18n";
 import { Time } from "../../lib/dates";
 import { Button, Notice, Written } from "../../ui/parts";
+import { Table } from "../../ui/Table";
 import { CorrectCharge } from "./CorrectCharge";
 import { Exclude } from "./Exclude";
 
@@ -18,43 +19,30 @@ export function BlockedRows({ closing }: { closing: Closing }) {
         <p>{t("closing.blocked_why")}</p>
         {closing.finished_at && <Time at={closing.finished_at} />}
       </Notice>
-      <div className="table-scroll">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">{t("closing.charge")}</th>
-              <th scope="col">{t("closing.why")}</th>
-              <th scope="col">
-                <span className="visually-hidden">{t("actions")}</span>
+      <Table columns={[t("closing.charge"), t("closing.why")]} actions>
+        {closing.blocked.map(({ charge_id: chargeId, code, detail }) => {
+          const key = `blocked.${code}`;
+          return (
+            <tr key={chargeId}>
+              <th scope="row" className="mono">
+                {chargeId}
               </th>
+              <td>
+                {hasSentence(key) && <p>{t(key)}</p>}
+                <Written className="muted">{detail}</Written>
+              </td>
+              <td>
+                <div className="actions">
+                  <Button icon="edit" onClick={() => setDoing({ what: "correct", chargeId })}>
+                    {t("correct.open")}
+                  </Button>
+                  <Button onClick={() => setDoing({ what: "exclude", chargeId })}>{t("exclude.title")}</Button>
+                </div>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {closing.blocked.map(({ charge_id: chargeId, code, detail }) => {
-              const key = `blocked.${code}`;
-              return (
-                <tr key={chargeId}>
-                  <th scope="row" className="mono">
-                    {chargeId}
-                  </th>
-                  <td>
-                    {hasSentence(key) && <p>{t(key)}</p>}
-                    <Written className="muted">{detail}</Written>
-                  </td>
-                  <td>
-                    <div className="actions">
-                      <Button icon="edit" onClick={() => setDoing({ what: "correct", chargeId })}>
-                        {t("correct.open")}
-                      </Button>
-                      <Button onClick={() => setDoing({ what: "exclude", chargeId })}>{t("exclude.title")}</Button>
-                    </div>
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+          );
+        })}
+      </Table>
       {doing?.what === "exclude" && <Exclude period={closing.period} chargeId={doing.chargeId} onClose={end} />}
       {doing?.what === "correct" && <CorrectCharge period={closing.period} chargeId={doing.chargeId} onClose={end} />}
     </>

@@ -10,8 +10,9 @@ import { useWrite } from "../../api/write";
 import { useT } from "../../i18n";
 import { CURRENCIES, decimalsOf, editable, parseAmount } from "../../lib/money";
 import { useMembership } from "../../lib/organization";
-import { count, LIMITS, paragraphsProblem, sendable } from "../../lib/text";
+import { LIMITS, paragraphsProblem, sendable } from "../../lib/text";
 import { Changed } from "../../ui/Changed";
+import { LongText } from "../../ui/LongText";
 import { Modal } from "../../ui/Modal";
 import { Field, Loading } from "../../ui/parts";
 import { Failure, violationSentence } from "../../ui/problems";
@@ -118,21 +119,13 @@ function Form({ charge, period, onClose }: Props & { charge: Charge }) {
           )}
         </Field>
       </div>
-      <Field
+      <LongText
         label={t("field.description")}
+        limit={LIMITS.description}
         problem={wrong(wrongDescription ?? told("/description"))}
-        hint={t("characters", { count: count(description), max: LIMITS.description })}
-      >
-        {(ids) => (
-          <textarea
-            {...ids}
-            dir="auto"
-            rows={3}
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-          />
-        )}
-      </Field>
+        value={description}
+        onChange={setDescription}
+      />
       <SendOrCancel write={write} held={!!now} onCancel={onClose}>
         {t("correct.go")}
       </SendOrCancel>

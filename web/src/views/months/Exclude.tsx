@@ -7,9 +7,9 @@ import { chargeQuery, closingQuery, queryClient } from "../../api/queries";
 import { useWrite } from "../../api/write";
 import { useT } from "../../i18n";
 import { useMembership } from "../../lib/organization";
-import { count, LIMITS, paragraphsProblem, sendable } from "../../lib/text";
+import { LIMITS, paragraphsProblem, sendable } from "../../lib/text";
+import { LongText } from "../../ui/LongText";
 import { Modal } from "../../ui/Modal";
-import { Field } from "../../ui/parts";
 import { Failure, violationSentence } from "../../ui/problems";
 import { SendOrCancel } from "../../ui/SendOrCancel";
 import { toast } from "../../ui/toasts";
@@ -48,22 +48,15 @@ export function Exclude({ period, chargeId, onClose }: { period: string; chargeI
       <form className="form" onSubmit={submit}>
         <p>{t("exclude.what")}</p>
         {charge.data ? <ChargeFacts charge={charge.data} /> : <p className="mono">{chargeId}</p>}
-        <Field
+        <LongText
+          ref={field}
           label={t("reason.label")}
+          limit={LIMITS.reason}
           problem={tried && problem ? violationSentence(problem, t, { max: LIMITS.reason }) : undefined}
-          hint={t("characters", { count: count(reason), max: LIMITS.reason })}
-        >
-          {(ids) => (
-            <textarea
-              {...ids}
-              ref={field}
-              dir="auto"
-              rows={3}
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          )}
-        </Field>
+          value={reason}
+          required
+          onChange={setReason}
+        />
         {write.error !== undefined && <Failure error={write.error} />}
         <SendOrCancel write={write} onCancel={onClose}>
           {t("exclude.go")}

@@ -13,6 +13,7 @@ import { Icon } from "../../ui/icons";
 import { More } from "../../ui/More";
 import { Loading, Written } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
+import { Table } from "../../ui/Table";
 import { Download } from "../history/Downloads";
 import { Closing } from "./Closing";
 import { Totals } from "./MonthsView";
@@ -92,37 +93,24 @@ function Rows({ pages }: { pages: Statement[] }) {
   const rows = pages.flatMap((page) => page.items);
   if (rows.length === 0) return null;
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t("history.when")}</th>
-            <th scope="col">{t("field.description")}</th>
-            <th scope="col" className="number">
-              {t("field.amount")}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.charge_id}>
-              <td>
-                <Time at={row.occurred_at} />
-              </td>
-              <td>
-                {row.request_id ? (
-                  <Link to="/o/$org/$view/$id" params={{ org, view: "all", id: row.request_id }}>
-                    <Written>{row.description ?? row.request_id}</Written>
-                  </Link>
-                ) : (
-                  <Written>{row.description ?? "–"}</Written>
-                )}
-              </td>
-              <td className="number">{formatMoney(row.amount, row.currency, language)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={[t("history.when"), t("field.description"), t("field.amount")]} numbers={1}>
+      {rows.map((row) => (
+        <tr key={row.charge_id}>
+          <td>
+            <Time at={row.occurred_at} />
+          </td>
+          <td>
+            {row.request_id ? (
+              <Link to="/o/$org/$view/$id" params={{ org, view: "all", id: row.request_id }}>
+                <Written>{row.description ?? row.request_id}</Written>
+              </Link>
+            ) : (
+              <Written>{row.description ?? "–"}</Written>
+            )}
+          </td>
+          <td className="number">{formatMoney(row.amount, row.currency, language)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -11,6 +11,7 @@ import { formatMoney } from "../../lib/money";
 import { useMembership } from "../../lib/organization";
 import { Empty, Loading } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
+import { Table } from "../../ui/Table";
 import { Chart, type Column } from "./Chart";
 
 export function MonthsView() {
@@ -46,7 +47,9 @@ function together({ upcoming, months }: Statements): Month[] {
 function Months({ statements, org }: { statements: Statements; org: string }) {
   const { language, t } = useLanguage();
   const navigate = useNavigate();
+  const { is_admin } = useMembership();
   const months = together(statements);
+  const upcoming = statements.upcoming.length > 0;
   const currencies = [...new Set(months.flatMap((month) => month.totals.map((total) => total.currency)))].sort();
   const [chosen, setChosen] = useState<string>();
   if (months.length === 0) return <Empty title={t("months.none")} />;
@@ -88,48 +91,33 @@ function Months({ statements, org }: { statements: Statements; org: string }) {
           {t("months.closed")}
         </p>
       </section>
-      <div className="table-scroll">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">{t("months.month")}</th>
-              <th scope="col">{t("members.state")}</th>
-              <th scope="col" className="number">
-                {t("months.charges")}
-              </th>
-              <th scope="col" className="number">
-                {t("months.total")}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {months.map((month) => (
-              <tr key={month.period}>
-                <th scope="row" className="month-name">
-                  <Link to="/o/$org/months/$period" params={{ org, period: month.period }}>
-                    {formatPeriod(month.period, language)}
-                  </Link>
-                </th>
-                <td>
-                  {month.closedAt ? (
-                    <>
-                      <span className="badge status-approved">{t("months.closed")}</span> <Time at={month.closedAt} />
-                    </>
-                  ) : (
-                    <span className="badge status-pending">{t("months.upcoming")}</span>
-                  )}
-                </td>
-                <td className="number">
-                  {month.totals.reduce((sum, total) => sum + total.count, 0).toLocaleString(language)}
-                </td>
-                <td className="number">
-                  <Totals totals={month.totals} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {is_admin && upcoming && <p className="hint">{t("months.how")}</p>}
+      <Table columns={[t("months.month"), t("members.state"), t("months.charges"), t("months.total")]} numbers={2}>
+        {months.map((month) => (
+          <tr key={month.period}>
+            <th scope="row" className="month-name">
+              <Link to="/o/$org/months/$period" params={{ org, period: month.period }}>
+                {formatPeriod(month.period, language)}
+              </Link>
+            </th>
+            <td>
+              {month.closedAt ? (
+                <>
+                  <span className="badge status-approved">{t("months.closed")}</span> <Time at={month.closedAt} />
+                </>
+              ) : (
+                <span className="badge status-pending">{t("months.upcoming")}</span>
+              )}
+            </td>
+            <td className="number">
+              {month.totals.reduce((sum, total) => sum + total.count, 0).toLocaleString(language)}
+            </td>
+            <td className="number">
+              <Totals totals={month.totals} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }

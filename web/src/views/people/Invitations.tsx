@@ -12,6 +12,7 @@ import { More } from "../../ui/More";
 import { Empty, Loading } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { Sending } from "../../ui/Sending";
+import { Table } from "../../ui/Table";
 import { Twice } from "../../ui/Twice";
 import { toast } from "../../ui/toasts";
 import { Rights } from "./MembersView";
@@ -26,26 +27,11 @@ export function Invitations() {
   if (all.length === 0) return <Empty title={t("invitations.none")} />;
   return (
     <>
-      <div className="table-scroll">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">{t("field.name")}</th>
-              <th scope="col">{t("members.rights")}</th>
-              <th scope="col">{t("members.state")}</th>
-              <th scope="col">{t("invitations.expires")}</th>
-              <th scope="col">
-                <span className="visually-hidden">{t("actions")}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((invitation) => (
-              <Row key={invitation.id} invitation={invitation} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={[t("field.name"), t("members.rights"), t("members.state"), t("invitations.expires")]} actions>
+        {all.map((invitation) => (
+          <Row key={invitation.id} invitation={invitation} />
+        ))}
+      </Table>
       <More query={invitations} />
     </>
   );

@@ -10,6 +10,7 @@ import { useMembership } from "../../lib/organization";
 import { More } from "../../ui/More";
 import { Button, Loading } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
+import { Table } from "../../ui/Table";
 import { AddMember } from "./AddMember";
 import { ChangeMember } from "./ChangeMember";
 import { Invitations } from "./Invitations";
@@ -61,43 +62,29 @@ function Members() {
   const all = members.data.pages.flatMap((page) => page.items);
   return (
     <>
-      <div className="table-scroll">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">{t("field.name")}</th>
-              <th scope="col">{t("members.rights")}</th>
-              <th scope="col">{t("members.state")}</th>
-              <th scope="col">
-                <span className="visually-hidden">{t("actions")}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((member) => (
-              <tr key={member.user_id} className={member.is_active ? "" : "inactive"}>
-                <th scope="row" dir="auto">
-                  {member.display_name}
-                </th>
-                <td>
-                  <Rights member={member} />
-                </td>
-                <td className="state">{t(member.is_active ? "members.active" : "members.inactive")}</td>
-                <td className="cell-actions">
-                  <Button
-                    tone="quiet"
-                    icon="edit"
-                    onClick={() => setChanging(member)}
-                    aria-label={t("members.change_named", { name: member.display_name })}
-                  >
-                    {t("members.change")}
-                  </Button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={[t("field.name"), t("members.rights"), t("members.state")]} actions>
+        {all.map((member) => (
+          <tr key={member.user_id} className={member.is_active ? "" : "inactive"}>
+            <th scope="row" dir="auto">
+              {member.display_name}
+            </th>
+            <td>
+              <Rights member={member} />
+            </td>
+            <td className="state">{t(member.is_active ? "members.active" : "members.inactive")}</td>
+            <td className="cell-actions">
+              <Button
+                tone="quiet"
+                icon="edit"
+                onClick={() => setChanging(member)}
+                aria-label={t("members.change_named", { name: member.display_name })}
+              >
+                {t("members.change")}
+              </Button>
+            </td>
+          </tr>
+        ))}
+      </Table>
       <More query={members} />
       {changing && <ChangeMember key={changing.user_id} member={changing} onClose={() => setChanging(undefined)} />}
     </>

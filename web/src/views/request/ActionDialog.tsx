@@ -13,8 +13,9 @@ import { useLanguage, useT } from "../../i18n";
 import { drop, keep, kept } from "../../lib/kept";
 import { formatMoney } from "../../lib/money";
 import { count, LIMITS, paragraphsProblem, sendable } from "../../lib/text";
+import { LongText } from "../../ui/LongText";
 import { Modal } from "../../ui/Modal";
-import { Button, Field, Written } from "../../ui/parts";
+import { Button, Written } from "../../ui/parts";
 import { Failure, violationSentence } from "../../ui/problems";
 import { Sending } from "../../ui/Sending";
 import { toast } from "../../ui/toasts";
@@ -103,30 +104,23 @@ export function ActionDialog({ action, seen, now, onDone, onClose }: Props) {
       <form onSubmit={submit} className="form">
         <Judged request={judged} />
         {takes !== "none" && (
-          <Field
+          <LongText
+            ref={field}
             label={t(takes === "needed" ? "reason.label" : "reason.label_optional")}
+            limit={LIMITS.reason}
             problem={
               (tried || over) && problem
                 ? violationSentence(problem, t, { max: LIMITS.reason })
                 : serverProblem(write.error, t)
             }
-            hint={t("characters", { count: count(reason), max: LIMITS.reason })}
-          >
-            {(ids) => (
-              <textarea
-                {...ids}
-                ref={field}
-                dir="auto"
-                rows={4}
-                value={reason}
-                aria-required={takes === "needed"}
-                onChange={(event) => setReason(event.target.value)}
-                onKeyDown={(event) => {
-                  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
-                }}
-              />
-            )}
-          </Field>
+            value={reason}
+            rows={4}
+            required={takes === "needed"}
+            onChange={setReason}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+            }}
+          />
         )}
         {write.error !== undefined && <Failure error={write.error} />}
         <Sending write={write} />

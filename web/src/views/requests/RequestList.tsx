@@ -14,7 +14,7 @@ import { Time } from "../../lib/dates";
 import { useKeys } from "../../lib/keys";
 import { formatMoney } from "../../lib/money";
 import { useMembership } from "../../lib/organization";
-import { type Cursor, shift } from "../../lib/pages";
+import { FIRST, shift } from "../../lib/pages";
 import { Empty, Loading, StatusBadge } from "../../ui/parts";
 import { Failure } from "../../ui/problems";
 import { loadRequest } from "../request/load";
@@ -40,8 +40,8 @@ export function RequestList({ view, filters, openId, onSearch }: Props) {
   const cursors = cursorsOf(listKey(org, view, filters));
   const rows = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   // How many rows lie above those that are held.
-  const above = cursors.indexOf((data?.pageParams[0] ?? null) as Cursor) * PAGE_SIZE;
-  if (data) cursors.take(data.pageParams as Cursor[], data.pages.at(-1)?.next_cursor ?? null);
+  const above = cursors.indexOf((data?.pageParams[0] ?? FIRST) as string) * PAGE_SIZE;
+  if (data) cursors.take(data.pageParams as string[], data.pages.at(-1)?.next_cursor ?? null);
   const count = above + rows.length + (hasNextPage ? 1 : 0);
 
   const virtualizer = useVirtualizer({
