@@ -18,6 +18,8 @@ has_postgres() {
 has_postgres "$@" || missing+=(postgresql)
 command -v node >/dev/null || missing+=(nodejs)
 command -v npm >/dev/null || missing+=(npm)
+# Only the tests make a certificate.
+[ "${1:-}" != test ] || command -v openssl >/dev/null || missing+=(openssl)
 # Only the tests look at the page by themselves.
 [ "${1:-}" != test ] || command -v chromium >/dev/null || [ -n "${CHROMIUM:-}" ] || missing+=(chromium)
 

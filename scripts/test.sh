@@ -26,5 +26,6 @@ fi
 step "build" cargo build --locked
 step "page: lints, types, messages" scripts/web.sh check
 step "page: in a browser" scripts/web.sh test
+step "peers of the tests" scripts/peers.sh
 step "tests" cargo test --locked
 echo "== all: $SECONDS s"

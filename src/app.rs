@@ -1,6 +1,7 @@
 //! The composition root: the one place that knows all concrete types together.
 
 mod closings;
+mod mail;
 mod relaying;
 mod work;
 
@@ -27,6 +28,8 @@ pub type Approvals = crate::approvals::service::Approvals<PgStore, PgReads>;
 pub type Members = crate::members::service::Members<PgStore, PgReads>;
 /// What people do about a request's processing, on PostgreSQL.
 pub type Processing = crate::processing::service::Processing<PgStore, PgReads>;
+/// What people do about their own mail, on PostgreSQL.
+pub type MailPreferences = crate::mail::preferences::MailPreferences<PgStore, PgReads>;
 /// Who is who, on PostgreSQL.
 pub type Identities = crate::identity::Identities<PgIdentities>;
 /// The use cases of inspectors, on PostgreSQL.
@@ -422,6 +425,7 @@ impl Service {
             closings: use_cases.closings,
             processing: use_cases.processing,
             webhooks: use_cases.webhooks,
+            mail: mail::preferences(&pools, settings, &use_cases.admission),
             closer: closing.closer().clone(),
             exports: Exports::default(),
             looking: use_cases.looking,

@@ -2,11 +2,13 @@
 
 mod events;
 mod issuers;
+mod mail;
 mod processing;
 mod webhooks;
 
 pub use events::Events;
 pub use issuers::{Issuer, read as read_issuers};
+pub use mail::Mail;
 pub use processing::Processing;
 pub use webhooks::Webhooks;
 
@@ -59,6 +61,8 @@ pub struct Settings {
     pub webhooks: Webhooks,
     /// `[events]`
     pub events: Events,
+    /// `[mail]`
+    pub mail: Mail,
     /// `[page]`
     pub page: Page,
     /// `[closing]`
@@ -284,6 +288,7 @@ impl Settings {
         self.processing.check().map_err(SettingsError::Refused)?;
         self.webhooks.check().map_err(SettingsError::Refused)?;
         self.events.check().map_err(SettingsError::Refused)?;
+        self.mail.check().map_err(SettingsError::Refused)?;
         let closing = &self.closing;
         if closing.chunk_target.is_zero() || closing.chunk_max_rows == 0 || closing.resume_interval.is_zero() {
             return refuse(
@@ -400,6 +405,9 @@ mod tests {
         assert!(refused(|s| s.page.origins = vec!["https://a; script-src *".into()]).contains("exact origin"));
         assert!(refused(|s| s.page.issuer = "https://id.example".into()).contains("one of auth.issuers"));
         assert!(refused(|s| s.page.client_id = "ringi".into()).contains("both or neither"));
+        assert!(refused(|s| s.mail.smtp_url = Secret("ftp://mail".into())).contains("smtps://"));
+        assert!(refused(|s| s.mail.longest_wait = Duration::ZERO).contains("includes that wait"));
+        assert!(refused(|s| s.mail.lanes = 0).contains("mail.lanes"));
         assert!(refused(|s| s.closing.chunk_max_rows = 0).contains("closing.chunk_max_rows"));
         assert!(refused(|s| s.http.listen = "nowhere".into()).contains("127.0.0.1:8080"));
     }

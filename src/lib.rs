@@ -16,6 +16,7 @@
 //! | [`outbound`] | what all calls to outside systems have in common | `domain`, `reqwest` |
 //! | [`processing`] | what follows an approval: jobs, the worker, the way to the outside system | `domain`, `transaction`, `lease`, `outbound`, `reqwest` |
 //! | [`webhooks`] | the addresses of programs that are told of events, and the telling | `domain`, `transaction`, `lease`, `outbox`, `outbound`, `reqwest` |
+//! | [`mail`] | mail to people: their wishes about it, and the post that sends it | `domain`, `transaction`, `lease`, `outbox`, `lettre` |
 //! | [`pg`] | all the SQL; the lock order, written down once | all of the above, `sqlx` |
 //! | [`tokens`] | who signed a token and what it proves; the keys of identity providers | `domain`, `outbound`, `jsonwebtoken`, `reqwest` |
 //! | [`http`] | all the HTTP; the route table on one screen | all of the above but `pg`, `actix-web` |
@@ -42,6 +43,7 @@ pub mod identity;
 pub mod inspection;
 pub mod lease;
 pub mod lifecycle;
+pub mod mail;
 pub mod members;
 pub mod outbound;
 pub mod outbox;

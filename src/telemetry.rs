@@ -83,5 +83,13 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
         "Time from a change to its event's place in the log: of the oldest event of each step"
     );
     metrics::describe_histogram!("ringi_job_call_seconds", "Time that the outside system took, in seconds");
+    metrics::describe_counter!(
+        "ringi_mails_total",
+        "Attempts to send a mail, by kind and result: sent, later (tried again), refused (not tried again), dropped (wanted no more)"
+    );
+    metrics::describe_gauge!(
+        "ringi_mail_oldest_due_seconds",
+        "For how long the oldest mail that is due waits to be sent"
+    );
     Ok(handle)
 }

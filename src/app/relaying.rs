@@ -40,8 +40,9 @@ impl Relaying {
             .saving_within(save_timeout)
             .waking(signals.clone());
         let outbox = PgOutbox::new(reads, store);
+        let post = super::mail::post(&pools, settings).map_err(AppError::Other)?;
         let consumers: Vec<Arc<dyn Consumer>> =
-            vec![Arc::new(Cleaner::new(outbox.clone(), settings.events.retention()))];
+            vec![Arc::new(Cleaner::new(outbox.clone(), settings.events.retention())), Arc::new(post)];
         let relay_settings = RelaySettings { poll_interval: settings.events.poll_interval };
         let relay = Relay::start(outbox, leases.clone(), signals.clone(), relay_settings, consumers);
         Ok(Self { relay, leases, pools })

@@ -26,7 +26,8 @@ pub struct Backoff {
 
 impl Backoff {
     /// The pause after this many failures in a row; `jitter`, from 0 to 1, takes away up to half of it.
-    fn pause(&self, failures: u32, jitter: f64) -> Duration {
+    #[must_use]
+    pub fn pause(&self, failures: u32, jitter: f64) -> Duration {
         let doubled = self.min_pause.saturating_mul(1 << failures.saturating_sub(1).min(20));
         doubled.min(self.max_pause).mul_f64(1.0 - 0.5 * jitter.clamp(0.0, 1.0))
     }

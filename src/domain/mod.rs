@@ -14,6 +14,7 @@ pub mod ids;
 pub mod invitation;
 pub mod job;
 pub mod lease;
+pub mod mail;
 pub mod member;
 pub mod period;
 pub mod request;

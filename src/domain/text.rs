@@ -88,6 +88,37 @@ fn no_control(text: &str, allowed: &[char]) -> Result<(), ValidationError> {
     Ok(())
 }
 
+/// The same on one line: control characters, line breaks among them, become single spaces. For where a text that people
+/// wrote stands inside a line of ours.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split(char::is_control).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// Text as HTML text, also inside an attribute in double quotes.
+#[must_use]
+pub fn escape_html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
 pub(crate) fn violation(code: &'static str, message: &'static str) -> ValidationError {
     ValidationError::new(code).with_message(Cow::Borrowed(message))
 }

@@ -20,6 +20,7 @@ mod extract;
 mod health;
 mod inspection;
 mod invitations;
+mod mail;
 mod members;
 mod negotiate;
 mod page;
@@ -75,12 +76,16 @@ pub fn routes(config: &mut ServiceConfig) {
         .service(resource!("/health/ready", GET health::ready))
         .service(resource!("/metrics", GET health::metrics))
         .service(resource!("/invitation", GET page::invitation))
+        .service(resource!("/mail/confirm", GET mail::confirmation, POST mail::confirm))
+        .service(resource!("/mail/unsubscribe", GET mail::unsubscription, POST mail::unsubscribe))
         .service(resource!("/api/v1/sign-in", GET sign_in::ways))
         .service(resource!("/api/v1/sign-in/demo", POST sign_in::demo))
         .service(resource!("/api/v1/me", GET members::me))
         .service(resource!("/api/v1/invitations/accept", POST invitations::accept))
         .service(
             web::scope("/api/v1/organizations/{org}")
+                .service(resource!("/me/mail", GET mail::get, PUT mail::set))
+                .service(resource!("/me/mail/confirmation", POST mail::ask_again))
                 .service(resource!("/members", GET members::list, POST members::add))
                 .service(resource!("/members/{user}", GET members::get, PUT members::change))
                 .service(resource!("/history", GET inspection::list))

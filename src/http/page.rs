@@ -156,7 +156,7 @@ fn html(page: &'static str, policy: &str) -> HttpResponse {
 }
 
 /// Nothing is let in but the page's own style, named by its hash, and the empty icon.
-fn policy(page: &str) -> String {
+pub(super) fn policy(page: &str) -> String {
     let style =
         page.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).map_or("", |(style, _)| style);
     let hash = STANDARD.encode(Sha256::digest(style));

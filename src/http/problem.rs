@@ -8,6 +8,7 @@ use super::dto_people::MemberDto;
 use super::dto_webhooks::WebhookDto;
 use crate::domain::charge::ClosingRefusal;
 use crate::domain::job::JobRefusal;
+use crate::domain::mail::MailRefusal;
 use crate::domain::member::MemberRefusal;
 use crate::domain::request::Refusal;
 use crate::domain::text::Violation;
@@ -71,6 +72,7 @@ codes! {
     WebhookChanged 409 "webhook_changed" "Somebody changed the webhook since you looked.",
     TooManyWebhooks 409 "too_many_webhooks" "The organization has as many webhooks as it can have.",
     WebhooksNotConfigured 409 "webhooks_not_configured" "There is no key to keep webhooks' secrets with.",
+    MailNotConfigured 409 "mail_not_configured" "This installation sends no mail.",
     PeriodNotOver 409 "period_not_over" "The month is not over yet.",
     PayloadTooLarge 413 "payload_too_large" "The body is too large.",
     UnsupportedMediaType 415 "unsupported_media_type" "The body must be uncompressed application/json.",
@@ -360,6 +362,24 @@ impl From<JobRefusal> for Problem {
                 "Ask whoever runs this installation to set processing.connector_url.",
             ),
             JobRefusal::Forbidden => Self::new(Code::Forbidden, "Only administrators cancel."),
+        }
+    }
+}
+
+impl From<MailRefusal> for Problem {
+    fn from(refusal: MailRefusal) -> Self {
+        match refusal {
+            MailRefusal::NotConfigured => {
+                Self::new(Code::MailNotConfigured, "Ask whoever runs this installation to set mail.smtp_url.")
+            }
+            MailRefusal::NothingToConfirm => {
+                Self::new(Code::InvalidTransition, "There is no address that waits to be confirmed: look with GET.")
+            }
+            MailRefusal::TooMany(seconds) => Self::rate_limited(
+                seconds,
+                "Enough was sent to confirm this address, or for you: look in the mailbox, or wait as long as Retry-After says.",
+            ),
+            MailRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
         }
     }
 }

@@ -4,7 +4,9 @@ use super::body::{BodyLimits, Fields, read_object};
 use super::extract::{idempotency_key, path_period, path_uuid};
 use super::problem::{Code, Problem};
 use super::sign_in::SignIn;
-use crate::app::{Approvals, Closer, Closings, Identities, Inspections, Members, Processing, Webhooks};
+use crate::app::{
+    Approvals, Closer, Closings, Identities, Inspections, MailPreferences, Members, Processing, Webhooks,
+};
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::Runner;
@@ -41,6 +43,8 @@ pub struct State {
     pub processing: Processing,
     /// The use cases on webhooks.
     pub webhooks: Webhooks,
+    /// What people do about their own mail.
+    pub mail: MailPreferences,
     /// The closings of this process.
     pub closer: Closer,
     /// The exports under way.

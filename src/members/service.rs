@@ -141,6 +141,9 @@ impl<S: MemberStore, R: MemberReads> Members<S, R> {
             None => session.insert_member(&change, kept).await?,
             Some(before) => stale_is_refused(before, session.update_member(before, &change, kept).await?)?,
         }
+        if matches!(wish, Wish::Pseudonymize(_)) {
+            session.forget_mail(call.viewer.organization_id, target_id).await?;
+        }
         Ok(End::Commit(Reply::first(answer)))
     }
 

@@ -144,6 +144,16 @@ pub trait MemberSession: Session {
         change: &MemberChange,
         kept: Option<Kept<'_>>,
     ) -> impl Future<Output = Result<Guarded, StoreError>> + Send;
+
+    /// Forgets where a person wanted mail, and what was about to be sent there.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn forget_mail(
+        &mut self,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
 /// A locked invitation, with the hash of the secret that its token must have.

@@ -233,6 +233,10 @@ impl MemberSession for PgSession {
         self.append(&change.entry, change.entry_hash, Some(&change.event), kept).await?;
         Ok(Guarded::Applied)
     }
+
+    async fn forget_mail(&mut self, organization: OrganizationId, user: UserId) -> Result<(), StoreError> {
+        self.delete_mail_of(organization, user).await
+    }
 }
 
 impl MemberReads for PgReads {

@@ -166,4 +166,5 @@ GRANT INSERT, UPDATE, DELETE ON webhook_endpoint, webhook_delivery TO ringi_app;
 GRANT DELETE ON outbox_event TO ringi_app;
 GRANT INSERT, DELETE ON event_log TO ringi_app;
 GRANT INSERT, UPDATE ON event_stream TO ringi_app;
+GRANT INSERT, UPDATE, DELETE ON mail_address, mail_confirmation, mail_cursor, mail_message TO ringi_app;
 GRANT USAGE ON SEQUENCE lease_fence TO ringi_app;";

@@ -20,8 +20,10 @@
 //! 8. `charge` — ascending: FOR UPDATE by who corrects it, FOR SHARE by a closing
 //! 9. `webhook_endpoint` — FOR UPDATE, by who changes it, and under the relay's lease by who has delivered to it
 //! 10. `history_head` — FOR UPDATE
-//! 11. inserts
-//! 12. `event_stream` — by the relay alone, below its lease: organizations ascending, and then what it moves from
+//! 11. `mail_address` — FOR UPDATE by its person, or by the post; and then `mail_message`: below the relay's lease where the
+//!     post works, which is the only one to change rows that it has begun
+//! 12. inserts
+//! 13. `event_stream` — by the relay alone, below its lease: organizations ascending, and then what it moves from
 //!     `outbox_event` to `event_log`. Nobody else locks any of these; a decision only inserts
 //!
 //! # The fence of a member
@@ -54,6 +56,8 @@ mod inspection;
 mod invitations;
 mod jobs;
 mod leases;
+mod mail;
+mod mailroom;
 mod members;
 mod organizations;
 mod pool;
@@ -69,6 +73,7 @@ pub use events::PgOutbox;
 pub use identities::PgIdentities;
 pub use jobs::PgJobs;
 pub use leases::{PgLeases, PgPulse};
+pub use mailroom::PgMailroom;
 pub use organizations::{NewOrganization, OrganizationError, create_organization};
 pub use pool::{Lent, Pool, Sizes};
 pub use reads::PgReads;

@@ -185,19 +185,19 @@ impl App {
     pub async fn with(settings: Settings) -> Self {
         let database = Database::new().await;
         let options = database.options();
-        Self::start_as(Role::All, settings, database, &options).await
+        Box::pin(Self::start_as(Role::All, settings, database, &options)).await
     }
 
     /// A server that answers calls and leaves the slow work to others.
     pub async fn answering(settings: Settings) -> Self {
         let database = Database::new().await;
         let options = database.options();
-        Self::start_as(Role::Api, settings, database, &options).await
+        Box::pin(Self::start_as(Role::Api, settings, database, &options)).await
     }
 
     /// A server that reaches its database by a way of its own, on which nothing goes but its calls.
     pub async fn reaching(settings: Settings, database: Database, options: &PgConnectOptions) -> Self {
-        Self::start_as(Role::Api, settings, database, options).await
+        Box::pin(Self::start_as(Role::Api, settings, database, options)).await
     }
 
     async fn start_as(role: Role, settings: Settings, database: Database, options: &PgConnectOptions) -> Self {
@@ -283,6 +283,9 @@ impl App {
             "job_attempt",
             "job_result",
             "webhook_endpoint",
+            "mail_address",
+            "mail_confirmation",
+            "mail_message",
         ] {
             let rows: Vec<String> =
                 sqlx::query_scalar(AssertSqlSafe(format!("SELECT t::text FROM {table} t ORDER BY t::text")))

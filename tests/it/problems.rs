@@ -120,6 +120,7 @@ async fn meet_by_versions(met: &mut Met<'_>, applicant: &Person, approver: &Pers
     let ready = applicant.submitted("A lamp").await;
     let approved = approver.approve(&ready).await.expect_status(200).body;
     let processing = format!("requests/{}/processing", id_of(&approved));
+    met.meet(Code::MailNotConfigured, applicant.post("me/mail/confirmation", json!({}))).await;
     met.meet(Code::ProcessingNotConfigured, applicant.post(&processing, json!({}))).await;
     let (one, two) = (json!({"title": "one"}), json!({"title": "two"}));
     applicant.post_with_key("printer", "requests", one).await.expect_status(201);

@@ -245,6 +245,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/{org}/me/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller is sent by mail
+         * @description In this organization. Off by default.
+         */
+        get: operations["getOwnMail"];
+        /**
+         * Set what the caller is sent by mail
+         * @description All of it at once. A new address is sent a link to say yes with, within a day; until then it gets nothing else. Each mail has a link that switches its kind off, without sign-in.
+         */
+        put: operations["setOwnMail"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{org}/me/mail/confirmation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the link to say yes once more
+         * @description For an address that is not confirmed yet.
+         */
+        post: operations["askAgain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/{org}/members": {
         parameters: {
             query?: never;
@@ -911,6 +955,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mail/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a person sees who follows a mail's link to say yes
+         * @description With `?token=`, as the mail has it. Looking does nothing.
+         */
+        get: operations["getMailConfirmation"];
+        put?: never;
+        /**
+         * Say yes to mails at this address
+         * @description The form of the page above. The link is the proof; the body is not read.
+         */
+        post: operations["confirmMail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mail/unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a person sees who follows a mail's link to get no more of these
+         * @description With `?token=`, as the mail has it. Looking does nothing.
+         */
+        get: operations["getMailUnsubscription"];
+        put?: never;
+        /**
+         * Get no more mails of this kind
+         * @description One click, as mail programs do it (RFC 8058), or the form of the page above. The link is the proof; the body is not read.
+         */
+        post: operations["unsubscribeFromMail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1354,6 +1446,42 @@ export interface components {
          * @enum {string}
          */
         JobState: "not_started" | "waiting" | "running" | "succeeded" | "failed";
+        /**
+         * @description What a person reads.
+         * @enum {string}
+         */
+        Language: "en" | "ja";
+        /**
+         * @description What the caller wants to be sent.
+         * @example {
+         *       "address": "aiko@example.com",
+         *       "closings": false,
+         *       "decisions": true,
+         *       "jobs": true,
+         *       "language": "ja",
+         *       "submissions": true
+         *     }
+         */
+        MailWish: {
+            /**
+             * Format: email
+             * @description In ASCII. Another one than before has to be confirmed. Null: no mail.
+             */
+            address: string | null;
+            /** @description To administrators: a month was closed, or its closing stopped. */
+            closings: boolean;
+            /** @description To applicants: somebody decided on the request. */
+            decisions: boolean;
+            /** @description To administrators: what follows an approval failed, and needs a person. */
+            jobs: boolean;
+            /**
+             * @description Of the mails.
+             * @enum {string}
+             */
+            language: "en" | "ja";
+            /** @description To those who decide: requests wait for them. */
+            submissions: boolean;
+        };
         /** @description The caller. */
         Me: {
             /** @description Every organization that the caller is or was a member of; empty for an unknown person. */
@@ -1602,6 +1730,29 @@ export interface components {
             items: components["schemas"]["OrganizationHistoryEntry"][];
             /** @description Send it as `cursor`, with the same filters, for the next page. Null on the last page. */
             next_cursor: string | null;
+        };
+        /** @description The caller's own mail in an organization. */
+        OwnMail: {
+            /** @description Where to; null: nowhere. */
+            address: string | null;
+            /** @description To administrators: a month was closed, or its closing stopped. */
+            closings: boolean;
+            /** @description Nothing but the question is sent to an address before whoever reads it has said yes. */
+            confirmed: boolean;
+            /** @description To applicants: somebody decided on the request. */
+            decisions: boolean;
+            /** @description False: this installation sends no mail. */
+            enabled: boolean;
+            /** @description To administrators: what follows an approval failed, and needs a person. */
+            jobs: boolean;
+            language: components["schemas"]["Language"];
+            /**
+             * Format: date-time
+             * @description When a mail server last said that it takes no mail to this address; null: never.
+             */
+            refused_at: string | null;
+            /** @description To those who decide: requests wait for them. One mail for those of a while. */
+            submissions: boolean;
         };
         /** @description A person, by id and name. */
         Person: {
@@ -2288,6 +2439,25 @@ export interface components {
         };
         /**
          * @description - `idempotency_in_progress`: The first call with this key is still under way.
+         *     - `mail_not_configured`: This installation sends no mail.
+         */
+        "idempotency_in_progress.mail_not_configured": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "idempotency_in_progress" | "mail_not_configured";
+                    /** @constant */
+                    status?: 409;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: The first call with this key is still under way.
          *     - `period_not_over`: The month is not over yet.
          */
         "idempotency_in_progress.period_not_over": {
@@ -2408,6 +2578,27 @@ export interface components {
                 "application/problem+json": {
                     /** @enum {unknown} */
                     code?: "invalid_transition" | "idempotency_in_progress";
+                    current?: components["schemas"]["Current"];
+                    /** @constant */
+                    status?: 409;
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `invalid_transition`: How it stands does not allow this action.
+         *     - `idempotency_in_progress`: The first call with this key is still under way.
+         *     - `mail_not_configured`: This installation sends no mail.
+         */
+        "invalid_transition.idempotency_in_progress.mail_not_configured": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {unknown} */
+                    code?: "invalid_transition" | "idempotency_in_progress" | "mail_not_configured";
                     current?: components["schemas"]["Current"];
                     /** @constant */
                     status?: 409;
@@ -2883,6 +3074,8 @@ export type InvitationPage = components['schemas']['InvitationPage'];
 export type InvitationState = components['schemas']['InvitationState'];
 export type InvitationToken = components['schemas']['InvitationToken'];
 export type JobState = components['schemas']['JobState'];
+export type Language = components['schemas']['Language'];
+export type MailWish = components['schemas']['MailWish'];
 export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberChange = components['schemas']['MemberChange'];
@@ -2897,6 +3090,7 @@ export type NewWebhook = components['schemas']['NewWebhook'];
 export type Nothing = components['schemas']['Nothing'];
 export type OrganizationHistoryEntry = components['schemas']['OrganizationHistoryEntry'];
 export type OrganizationHistoryPage = components['schemas']['OrganizationHistoryPage'];
+export type OwnMail = components['schemas']['OwnMail'];
 export type Person = components['schemas']['Person'];
 export type Problem = components['schemas']['Problem'];
 export type Processing = components['schemas']['Processing'];
@@ -2939,6 +3133,7 @@ export type ResponseIdempotencyInProgressChargeChangedPeriodClosed = components[
 export type ResponseIdempotencyInProgressInvitationNotOpen = components['responses']['idempotency_in_progress.invitation_not_open'];
 export type ResponseIdempotencyInProgressInvitationNotOpenAlreadyAMember = components['responses']['idempotency_in_progress.invitation_not_open.already_a_member'];
 export type ResponseIdempotencyInProgressLastAdminMemberChanged = components['responses']['idempotency_in_progress.last_admin.member_changed'];
+export type ResponseIdempotencyInProgressMailNotConfigured = components['responses']['idempotency_in_progress.mail_not_configured'];
 export type ResponseIdempotencyInProgressPeriodNotOver = components['responses']['idempotency_in_progress.period_not_over'];
 export type ResponseIdempotencyInProgressTooManyWebhooksWebhooksNotConfigured = components['responses']['idempotency_in_progress.too_many_webhooks.webhooks_not_configured'];
 export type ResponseIdempotencyInProgressWebhookChangedWebhooksNotConfigured = components['responses']['idempotency_in_progress.webhook_changed.webhooks_not_configured'];
@@ -2946,6 +3141,7 @@ export type ResponseInternal = components['responses']['internal'];
 export type ResponseInvalidQuery = components['responses']['invalid_query'];
 export type ResponseInvalidQueryInvalidPath = components['responses']['invalid_query.invalid_path'];
 export type ResponseInvalidTransitionIdempotencyInProgress = components['responses']['invalid_transition.idempotency_in_progress'];
+export type ResponseInvalidTransitionIdempotencyInProgressMailNotConfigured = components['responses']['invalid_transition.idempotency_in_progress.mail_not_configured'];
 export type ResponseInvalidTransitionIdempotencyInProgressProcessingNotConfigured = components['responses']['invalid_transition.idempotency_in_progress.processing_not_configured'];
 export type ResponseMalformedJson = components['responses']['malformed_json'];
 export type ResponseMalformedJsonInvalidQueryInvalidIdempotencyKey = components['responses']['malformed_json.invalid_query.invalid_idempotency_key'];
@@ -3702,6 +3898,137 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    getOwnMail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` that the caller has: 304 when it is still the same. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnMail"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member"];
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
+        };
+    };
+    setOwnMail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MailWish"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnMail"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_in_progress.mail_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    askAgain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description Done; as it stands now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnMail"];
+                };
+            };
+            400: components["responses"]["malformed_json.invalid_query.invalid_path.invalid_idempotency_key"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member"];
+            405: components["responses"]["method_not_allowed"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["invalid_transition.idempotency_in_progress.mail_not_configured"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5395,6 +5722,150 @@ export interface operations {
         responses: {
             /** @description The text. */
             200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+        };
+    };
+    getMailConfirmation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link does nothing (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+        };
+    };
+    confirmMail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link does nothing (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+        };
+    };
+    getMailUnsubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link does nothing (any more). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            405: components["responses"]["method_not_allowed"];
+            500: components["responses"]["internal"];
+        };
+    };
+    unsubscribeFromMail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link does nothing (any more). */
+            404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

@@ -6,23 +6,8 @@ macro_rules! put {
         let _ = std::fmt::Write::write_fmt(&mut $html, format_args!($($part)+));
     }};
 }
+pub(super) use crate::domain::text::escape_html as escape;
 pub(super) use put;
-
-/// Text as HTML text, also inside an attribute in double quotes.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
 
 /// A line: text between two backquotes is code.
 pub(super) fn line(text: &str) -> String {

@@ -26,6 +26,8 @@ pub(super) enum Answer {
     Begun(&'static str),
     /// 200 without a token, in this media type or schema.
     Public(&'static str),
+    /// 200 or 404 without a token, as a page: what a link in a mail does, or that it does nothing (any more).
+    Link,
     /// 200 or 503 without a token: a yes or no for balancers.
     Ready,
 }
@@ -85,12 +87,13 @@ impl Operation {
     }
 
     pub(super) const fn is_public(&self) -> bool {
-        matches!(self.answer, Answer::Public(_) | Answer::Ready)
+        matches!(self.answer, Answer::Public(_) | Answer::Link | Answer::Ready)
     }
 
     /// A write to a thing that exists: it needs the version that its author saw.
     fn changes(&self) -> bool {
-        let done = matches!(self.answer, Answer::Done(_)) && !matches!(self.body, Some("Nothing" | "Exclusion"));
+        let done =
+            matches!(self.answer, Answer::Done(_)) && !matches!(self.body, Some("Nothing" | "Exclusion" | "MailWish"));
         done || self.answer == Answer::Deleted
     }
 
@@ -116,12 +119,14 @@ impl Operation {
             }
             Code::OutcomeUnknown => private && (operation.body.is_some() || operation.answer == Answer::Deleted),
             Code::VersionRequired => operation.changes(),
-            Code::NotAcceptable | Code::RateLimited => matches!(operation.answer, Answer::PageOrStream(_)),
+            Code::NotAcceptable => matches!(operation.answer, Answer::PageOrStream(_)),
+            Code::RateLimited => matches!(operation.answer, Answer::PageOrStream(_)) || operation.codes.contains(code),
             Code::Forbidden
             | Code::SelfApprovalForbidden
             | Code::RequestChanged
             | Code::InvalidTransition
             | Code::ProcessingNotConfigured
+            | Code::MailNotConfigured
             | Code::LastAdmin
             | Code::InvitationNotOpen
             | Code::AlreadyAMember
@@ -187,6 +192,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .says("A token for somebody of the demo", "Only at `ringi serve --demo` with a local key on a loopback address, called from that machine without a proxy and by no other page; everywhere else it is not there."),
     read("/api/v1/me", "getMe", ME, Answer::One("Me"))
         .says("The caller and his memberships", "Memberships that were deactivated are listed, too: `is_active` says so."),
+    read(org!("/me/mail"), "getOwnMail", ME, Answer::One("OwnMail"))
+        .says("What the caller is sent by mail", "In this organization. Off by default."),
+    put(org!("/me/mail"), "setOwnMail", ME, "MailWish", Answer::Done("OwnMail")).codes(&[Code::MailNotConfigured, Code::RateLimited])
+        .says("Set what the caller is sent by mail", "All of it at once. A new address is sent a link to say yes with, within a day; until then it gets nothing else. Each mail has a link that switches its kind off, without sign-in."),
+    post(org!("/me/mail/confirmation"), "askAgain", ME, "Nothing", Answer::Done("OwnMail"))
+        .codes(&[Code::MailNotConfigured, Code::InvalidTransition, Code::RateLimited])
+        .says("Send the link to say yes once more", "For an address that is not confirmed yet."),
     post(org!("/requests"), "createRequest", REQUESTS, "NewRequest", Answer::Made("Request"))
         .says("Begin a draft", "Any active member may. The answer is a `draft` in version 1, which only its applicant sees."),
     read(org!("/requests"), "listRequests", REQUESTS, Answer::Page("RequestPage")).filtered(FILTERS)
@@ -295,6 +307,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .says("What this is, and where to go", ""),
     read("/invitation", "getInvitationPage", OPERATIONS_TAG, Answer::Public("text/html"))
         .says("What a person sees who follows an invitation's link", "The token stands behind `#`, so no server and no log sees it."),
+    read("/mail/confirm", "getMailConfirmation", OPERATIONS_TAG, Answer::Link)
+        .says("What a person sees who follows a mail's link to say yes", "With `?token=`, as the mail has it. Looking does nothing."),
+    Operation { method: "post", ..read("/mail/confirm", "confirmMail", OPERATIONS_TAG, Answer::Link) }
+        .says("Say yes to mails at this address", "The form of the page above. The link is the proof; the body is not read."),
+    read("/mail/unsubscribe", "getMailUnsubscription", OPERATIONS_TAG, Answer::Link)
+        .says("What a person sees who follows a mail's link to get no more of these", "With `?token=`, as the mail has it. Looking does nothing."),
+    Operation { method: "post", ..read("/mail/unsubscribe", "unsubscribeFromMail", OPERATIONS_TAG, Answer::Link) }
+        .says("Get no more mails of this kind", "One click, as mail programs do it (RFC 8058), or the form of the page above. The link is the proof; the body is not read."),
     read("/docs", "getDocs", OPERATIONS_TAG, Answer::Public("text/html"))
         .says("This document as a page", ""),
     read("/openapi.json", "getOpenApi", OPERATIONS_TAG, Answer::Public("application/json"))

@@ -108,6 +108,11 @@ fn responses(operation: &Operation) -> Value {
         }
         Answer::Public("Health") => ("200", "Yes.", &[][..], json_of("Health")),
         Answer::Public(schema) => ("200", "As asked.", &[][..], json_of(schema)),
+        Answer::Link => {
+            let page = Value::Object(one("text/html", text()));
+            responses.insert("404".to_owned(), success("The link does nothing (any more).", &[], &page));
+            ("200", "A page.", &[][..], page)
+        }
         Answer::Ready => {
             responses.insert("503".to_owned(), success("No: send requests elsewhere.", &[], &json_of("Health")));
             ("200", "Yes.", &[][..], json_of("Health"))

@@ -17,6 +17,7 @@ use crate::http::dto_people::{InvitationDto, MeDto, MemberDto};
 use crate::http::dto_processing::{ProcessingDto, StartedDto};
 use crate::http::dto_webhooks::{DeliveryDto, WebhookDto};
 use crate::http::inspection::{RowDto, VerifiedDto};
+use crate::http::mail::OwnMailDto;
 use crate::http::sign_in::{DemoTokenDto, SignInDto};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
@@ -39,6 +40,7 @@ pub(super) fn schemas() -> Value {
     derived::<MemberDto>(&mut found);
     derived::<InvitationDto>(&mut found);
     derived::<MeDto>(&mut found);
+    derived::<OwnMailDto>(&mut found);
     derived::<ProcessingDto>(&mut found);
     derived::<StartedDto>(&mut found);
     derived::<WebhookDto>(&mut found);
@@ -198,6 +200,7 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
             ),
         ),
         ("Nothing", body("Nothing has to be said.", &[], &[], &json!({}))),
+        mail_wish(),
         (
             "InvitationToken",
             body("The token of an invitation.", &["token"], &[("token", token)], &json!({"token": "ab".repeat(64)})),
@@ -205,6 +208,24 @@ fn bodies() -> impl Iterator<Item = (String, Value)> {
     ]
     .into_iter()
     .map(|(name, schema)| (name.to_owned(), schema))
+}
+
+fn mail_wish() -> (&'static str, Value) {
+    let address = json!({"type": ["string", "null"], "format": "email", "maxLength": 254,
+        "description": "In ASCII. Another one than before has to be confirmed. Null: no mail."});
+    let flag = |description: &str| json!({"type": "boolean", "description": description});
+    let properties = [
+        ("address", address),
+        ("language", json!({"type": "string", "enum": ["en", "ja"], "description": "Of the mails."})),
+        ("decisions", flag("To applicants: somebody decided on the request.")),
+        ("submissions", flag("To those who decide: requests wait for them.")),
+        ("closings", flag("To administrators: a month was closed, or its closing stopped.")),
+        ("jobs", flag("To administrators: what follows an approval failed, and needs a person.")),
+    ];
+    let required = properties.each_ref().map(|(name, _)| *name);
+    let example = json!({"address": "aiko@example.com", "language": "ja", "decisions": true, "submissions": true,
+        "closings": false, "jobs": true});
+    ("MailWish", body("What the caller wants to be sent.", &required, &properties, &example))
 }
 
 /// The bodies about charges and months.

@@ -6,10 +6,13 @@ use crate::charges::{charge, correct, correction};
 use crate::closing::{close, ended, planted, start};
 use crate::harness::{Answer, App, Person, id_of, version_of};
 use crate::outside::{Mood, Outside, approved, path, until_state};
+use crate::post_office::{sending_to, wish};
 use crate::webhooks;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
+use ringi::domain::ids::{OrganizationId, UserId};
+use ringi::domain::mail::{LinkKey, MailKind, MailLink, Purpose};
 use ringi::http::problem::Code;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -144,8 +147,8 @@ async fn every_documented_operation_is_served_and_asks_for_a_token_unless_it_is_
         let url = format!("{}{}", app.address, filled(&path));
         let answer = Answer::of(app.http.request(method.parse().unwrap(), url)).await;
         let public = operation["security"] == json!([]);
-        // No demo was asked for here: signing in to it is not there.
-        let expected = if path.ends_with("/sign-in/demo") {
+        // No demo was asked for here: signing in to it is not there. Of a mail's link without a link there is nothing.
+        let expected = if path.ends_with("/sign-in/demo") || path.starts_with("/mail/") {
             404
         } else if public {
             200
@@ -191,6 +194,50 @@ fn held(document: &Value, method: &str, path: &str, answer: &Answer) {
 
 async fn look_at(admin: &Person, period: &str) -> Answer {
     admin.read(&format!("closings/{period}")).await
+}
+
+/// The same about mail, of which only who sends mail says more than no.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_answered_about_mail_is_what_is_documented() {
+    let mut settings = sending_to("smtp://127.0.0.1:1?tls=none");
+    settings.mail.confirmations_per_hour = 2;
+    let (on, off, document) = (App::with(settings).await, App::start().await, document());
+    let (own, again) = ("/api/v1/organizations/{org}/me/mail", "/api/v1/organizations/{org}/me/mail/confirmation");
+    let (aiko, nobody) = (on.applicant().await, off.applicant().await);
+    let mut bad = wish(&aiko, "en");
+    bad["address"] = json!("nowhere");
+    for (method, path, answer) in [
+        ("GET", own, nobody.read("me/mail").await),
+        ("PUT", own, nobody.put("me/mail", wish(&nobody, "en")).await),
+        ("GET", own, aiko.read("me/mail").await),
+        ("POST", again, aiko.post("me/mail/confirmation", json!({})).await.expect_status(409)),
+        ("PUT", own, aiko.put("me/mail", bad).await.expect_status(422)),
+        ("PUT", own, aiko.put("me/mail", wish(&aiko, "ja")).await.expect_status(200)),
+        ("POST", again, aiko.post("me/mail/confirmation", json!({})).await.expect_status(200)),
+        ("POST", again, aiko.post("me/mail/confirmation", json!({})).await.expect_status(429)),
+        ("GET", own, aiko.read("me/mail").await.expect_status(200)),
+    ] {
+        held(&document, method, path, &answer);
+    }
+    let mut db = on.database.connect().await;
+    let key: Vec<u8> = sqlx::query_scalar("SELECT link_key FROM mail_address").fetch_one(&mut db).await.unwrap();
+    let key = LinkKey(key.try_into().unwrap());
+    let (organization_id, user_id) = (OrganizationId(on.organization), UserId(aiko.id));
+    for (path, purpose) in [
+        ("/mail/confirm", Purpose::Confirm(i64::from(u32::MAX))),
+        ("/mail/unsubscribe", Purpose::Unsubscribe(MailKind::Jobs)),
+    ] {
+        let token = MailLink { organization_id, user_id, purpose }.sign(&key);
+        for method in [Method::GET, Method::POST] {
+            let url = format!("{}{path}?token={token}", on.address);
+            let answer = Answer::of(on.http.request(method.clone(), url)).await.expect_status(200);
+            held(&document, method.as_str(), path, &answer);
+        }
+    }
+    let now = aiko.read("me/mail").await.body;
+    assert_eq!((&now["confirmed"], &now["jobs"]), (&json!(true), &json!(false)));
+    on.stop().await;
+    off.stop().await;
 }
 
 /// A walk through the calls: each answer, good or bad, is as documented.
@@ -273,6 +320,8 @@ async fn what_is_answered_is_what_is_documented() {
     let processing = format!("requests/{}/processing", id_of(&approved));
     meet(&aiko, "POST", "requests/{id}/processing", aiko.post(&processing, json!({})).await);
     meet(&aiko, "GET", "requests/{id}/processing", aiko.read(&processing).await);
+    let confirmation = "me/mail/confirmation";
+    meet(&aiko, "POST", confirmation, aiko.post(confirmation, json!({})).await);
     let cancel = aiko.post(&format!("{processing}/cancel"), json!({})).await;
     meet(&aiko, "POST", "requests/{id}/processing/cancel", cancel);
     meet(&aiko, "GET", "requests", aiko.read("requests").await);

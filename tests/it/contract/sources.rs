@@ -134,6 +134,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("processing", &["domain", "lease", "outbound", "processing", "transaction"]),
     ("webhooks", &["domain", "lease", "outbound", "outbox", "transaction", "webhooks"]),
     ("outbox", &["domain", "lease", "outbox", "transaction"]),
+    ("mail", &["domain", "mail", "outbox", "transaction"]),
     (
         "pg",
         &[
@@ -143,6 +144,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "identity",
             "inspection",
             "lease",
+            "mail",
             "members",
             "outbox",
             "pg",
@@ -162,6 +164,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "http",
             "inspection",
             "lifecycle",
+            "mail",
             "members",
             "processing",
             "tokens",
@@ -191,6 +194,7 @@ fn imports_go_in_the_directions_of_the_map() {
             "identity",
             "inspection",
             "closing",
+            "mail",
             "processing",
             "webhooks",
             "outbox",
@@ -286,6 +290,19 @@ const ACROSS: &[(&str, &str)] = &[
         "SELECT extract(epoch FROM least( (SELECT j.next_try_at FROM job j",
         "the sweeper asks when to look again; no row leaves the database",
     ),
+    (
+        "FROM mail_confirmation WHERE address = $3",
+        "how often a mailbox was asked to confirm, whoever named it; nothing but a count and a time",
+    ),
+    (
+        "SELECT organization_id, last_position, clock_timestamp() FROM event_stream",
+        "when mail is switched on, the past of all organizations is passed over; no row leaves the database",
+    ),
+    (
+        "SELECT s.organization_id FROM event_stream s LEFT JOIN mail_cursor c",
+        "the post looks for organizations with news; it sorts within one organization",
+    ),
+    ("SELECT o.organization_id, m.id", "the post looks for mails that are due; it begins each within its organization"),
     (
         "DELETE FROM job_lease l USING stray s",
         "leases that nobody keeps and nobody will take; no row leaves the database",
