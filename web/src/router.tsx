@@ -92,6 +92,12 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import("./views/webhooks/WebhookView"), "WebhookView"),
 });
 
+const mail = createRoute({
+  getParentRoute: () => organization,
+  path: "mail",
+  component: lazyRouteComponent(() => import("./views/mail/MailView"), "MailView"),
+});
+
 const months = createRoute({
   getParentRoute: () => organization,
   path: "months",
@@ -130,7 +136,17 @@ const history = createRoute({
 const routeTree = root.addChildren([
   index,
   invitation,
-  organization.addChildren([list.addChildren([request]), write, months, month, members, webhooks, webhook, history]),
+  organization.addChildren([
+    list.addChildren([request]),
+    write,
+    mail,
+    months,
+    month,
+    members,
+    webhooks,
+    webhook,
+    history,
+  ]),
 ]);
 
 export function makeRouter() {

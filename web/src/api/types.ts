@@ -13,6 +13,7 @@ export type {
   Membership,
   OrganizationHistoryEntry,
   OrganizationHistoryPage,
+  OwnMail,
   Problem,
   Processing,
   paths,

@@ -4,6 +4,7 @@ const PATHS = {
   inbox: "M3 12h5l2 3h4l2-3h5M5.5 5h13L21 12v6a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1v-6z",
   mine: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4.5 20a7.5 7.5 0 0 1 15 0",
   all: "M4 6h16M4 12h16M4 18h10",
+  mail: "M3 6h18v12H3zM3.5 6.5l8.5 6.5 8.5-6.5",
   months: "M4 20V10m5.3 10V4m5.4 16v-8M20 20v-5",
   history: "M12 7v5l3.5 2M4 12a8 8 0 1 0 2.6-5.9M4 4v4h4",
   members:

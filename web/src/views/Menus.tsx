@@ -100,6 +100,7 @@ export function PersonMenu({
   onHelp,
 }: MenuProps & Memberships & { onHelp: () => void }) {
   const t = useT();
+  const navigate = useNavigate();
   return (
     <Menu.Root defaultOpen={open}>
       <Menu.Trigger className="person-menu menu-trigger" autoFocus>
@@ -111,6 +112,15 @@ export function PersonMenu({
             <NarrowItems membership={membership} memberships={memberships} />
             <PreferenceItems />
             <Menu.Separator className="menu-separator" />
+            <Menu.Item
+              className="menu-item"
+              onClick={() => void navigate({ to: "/o/$org/mail", params: { org: membership.organization_id } })}
+            >
+              <span className="menu-check">
+                <Icon name="mail" />
+              </span>
+              {t("view.mail")}
+            </Menu.Item>
             <Menu.Item className="menu-item" onClick={onHelp}>
               <span className="menu-check">
                 <Icon name="help" />

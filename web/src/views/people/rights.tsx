@@ -59,7 +59,7 @@ export function PersonFields<P extends Partial<Person> & { display_name: string 
   );
 }
 
-function Flag({
+export function Flag({
   label,
   hint,
   on,
