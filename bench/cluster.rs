@@ -113,7 +113,7 @@ impl Cluster {
         self.drop_database(to).await?;
         let strategy = if self.version >= 150_000 { " STRATEGY file_copy" } else { "" };
         self.execute("postgres", &format!("CREATE DATABASE {to} TEMPLATE {}{strategy}", self.name(of))).await?;
-        for table in ["organization_member", "approval_request", "approval_history", "outbox_event"] {
+        for table in ["organization_member", "approval_request", "approval_history", "event_log"] {
             self.show(to, &format!("SELECT count(*) FROM {table}")).await?;
         }
         self.execute("postgres", "CHECKPOINT").await

@@ -156,11 +156,23 @@ pub async fn make(cluster: &Cluster, name: &str, shape: Shape) -> Result<(), Str
         chunk.write(&mut connection).await.map_err(|error| format!("COPY: {error}"))?;
         k = end;
     }
+    // Everybody has been told of it long ago: the relay has nothing to do when a measurement begins.
+    sqlx::raw_sql(RELAYED).execute(&mut connection).await.map_err(|error| error.to_string())?;
     drop(connection);
     cluster.finish(name).await?;
     println!("  made {} requests in {} organizations in {:.0?}", shape.requests, shape.organizations, start.elapsed());
     Ok(())
 }
+
+const RELAYED: &str = "
+INSERT INTO event_log (organization_id, position, subject_kind, subject_id, seq, event_type, payload, occurred_at, private)
+SELECT organization_id, row_number() OVER (PARTITION BY organization_id ORDER BY occurred_at, subject_kind, subject_id, seq),
+       subject_kind, subject_id, seq, event_type, payload, occurred_at,
+       subject_kind = 'request' AND payload ->> 'status' = 'draft'
+FROM outbox_event;
+INSERT INTO event_stream (organization_id, last_position, updated_at)
+SELECT organization_id, max(position), now() FROM event_log GROUP BY organization_id;
+TRUNCATE outbox_event;";
 
 /// Rows as COPY's text.
 #[derive(Default)]

@@ -34,9 +34,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 use summary::Summary;
 
-const PARTS: [&str; 7] = ["approve", "latency", "hot", "reads", "memory", "lease", "closing"];
+const PARTS: [&str; 8] = ["approve", "latency", "hot", "reads", "memory", "lease", "closing", "events"];
 
-const USAGE: &str = "parts: approve latency hot reads memory lease closing (all of them when none is named)
+const USAGE: &str = "parts: approve latency hot reads memory lease closing events (all of them when none is named)
   --seconds N   how long each measurement takes (10)
   --pairs N     how many interleaved rounds (3)
   --arms A,B    with approve: only these of ringi same_sql textbook django fastify
@@ -194,6 +194,7 @@ async fn measure(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
             "lease" => parts::lease::run(options, cluster, summary).await,
             "reads" => parts::reads::run(options, cluster, summary).await,
             "closing" => parts::closing::run(options, cluster, summary).await,
+            "events" => parts::events::run(options, cluster, summary).await,
             _ => parts::memory::run(options, cluster, summary).await,
         }
         .map_err(|sentence| format!("{part}: {sentence}"))?;

@@ -11,9 +11,10 @@ pub use work::{Role, Work, leases};
 use crate::config::{self, Database, Settings};
 use crate::http::{self, DemoPerson, DemoSignIn, Health, ProviderSettings, ServerSettings, SignIn, State};
 use crate::inspection::exports::Exports;
-use crate::lifecycle::{Runner, stop_asked};
+use crate::lifecycle::{Runner, raise_open_files, stop_asked};
+use crate::live::HubSettings;
 use crate::pg::embedded::{self, EmbeddedConfig, EmbeddedPg, Left};
-use crate::pg::{self, PgIdentities, PgLeases, PgReads, PgStore, PoolSettings, Signals, migrate};
+use crate::pg::{self, PgIdentities, PgLeases, PgReads, PgStore, PoolSettings, Signals, Topic, migrate};
 use crate::tokens::{FetchSettings, Times, Tokens};
 use crate::transaction::admission::Admission;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -38,6 +39,8 @@ pub type Inspections = crate::inspection::service::Inspections<PgStore, PgReads>
 pub type Leases = crate::lease::Leases<PgLeases>;
 /// The use cases on charges and months, on PostgreSQL.
 pub type Closings = crate::closing::charges::Closings<PgStore, PgReads>;
+/// Those who listen to what happens, on PostgreSQL.
+pub type Hub = crate::live::Hub<PgReads>;
 /// The closings of this process, on PostgreSQL.
 pub type Closer = crate::closing::closer::Closer<PgStore, PgReads, PgLeases>;
 /// The use cases on webhooks, on PostgreSQL.
@@ -46,6 +49,8 @@ pub use crate::pg::Pools;
 
 /// The name of the database in a PostgreSQL of our own.
 const EMBEDDED_DATABASE: &str = "ringi";
+/// Connections that read for those who listen: others who look can't keep events from them.
+const LISTENING_CONNECTIONS: u32 = 2;
 
 /// What goes wrong above the use cases. Each sentence says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -321,6 +326,7 @@ pub async fn serve(
     ready: impl FnOnce(std::net::SocketAddr),
 ) -> Result<(), AppError> {
     let tokens = tokens(&settings.auth)?;
+    raise_open_files();
     // Before the database: a port in use is told at once.
     let address = settings.listen_address()?;
     let listener = TcpListener::bind(address).map_err(|error| {
@@ -380,6 +386,7 @@ async fn serve_on(
 pub struct Service {
     pools: Pools,
     health: Health,
+    hub: Hub,
     closing: ClosingWork,
     runner: Runner,
     server: actix_web::dev::ServerHandle,
@@ -415,6 +422,10 @@ impl Service {
         if work.role().works() {
             closing.go_on(&runner, settings.closing.resume_interval);
         }
+        let hub = hub(&work, settings);
+        if work.role().answers() {
+            runner.detach(hub.clone().run());
+        }
         let state = State {
             approvals: use_cases.approvals,
             members: use_cases.members,
@@ -427,6 +438,7 @@ impl Service {
             webhooks: use_cases.webhooks,
             mail: mail::preferences(&pools, settings, &use_cases.admission),
             closer: closing.closer().clone(),
+            hub: hub.clone(),
             exports: Exports::default(),
             looking: use_cases.looking,
             runner: runner.clone(),
@@ -440,6 +452,7 @@ impl Service {
             workers: if settings.http.workers == 0 { cores.min(4) } else { settings.http.workers },
             head_timeout: settings.http.head_timeout,
             keep_alive: settings.http.keep_alive,
+            send_timeout: settings.http.send_timeout,
             shutdown_grace: settings.http.shutdown_grace,
             routes: if work.role().answers() { http::routes } else { http::worker_routes },
         };
@@ -454,6 +467,7 @@ impl Service {
         }
         Ok(Self {
             health,
+            hub,
             closing,
             runner,
             server: server.handle(),
@@ -475,6 +489,8 @@ impl Service {
         let deadline = tokio::time::Instant::now() + self.grace;
         self.work.close();
         self.health.stop();
+        // Who listens comes again, to another process; else the server would wait for them.
+        self.hub.close();
         self.closing.close();
         let answering = async {
             tokio::time::sleep(self.drain.min(self.grace)).await;
@@ -494,6 +510,22 @@ impl Service {
         // A use case that hangs keeps its connection: the process ends, and the database rolls it back.
         self.pools.close();
     }
+}
+
+/// Those who listen at this process, with connections of their own.
+fn hub(work: &Work, settings: &Settings) -> Hub {
+    let (database, events) = (&settings.database, &settings.events);
+    let pool = work.pools().for_work(LISTENING_CONNECTIONS).write;
+    let reads = PgReads::new(pool, database.acquire_timeout, PoolSettings::from(database).answer_limit());
+    let hub_settings = HubSettings {
+        poll_interval: events.poll_interval,
+        max_listeners: events.max_listeners,
+        max_listeners_per_user: events.max_listeners_per_user,
+        queue: events.listener_queue,
+        catch_up: events.catch_up,
+        sign_of_life: events.sign_of_life,
+    };
+    Hub::new(reads, hub_settings, work.signals().bell(Topic::Events))
 }
 
 /// Brings a PostgreSQL of our own back after its supervisor was killed.

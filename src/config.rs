@@ -112,6 +112,8 @@ pub struct Http {
     pub head_timeout: Duration,
     #[serde(rename = "keep_alive_ms", deserialize_with = "milliseconds")]
     pub keep_alive: Duration,
+    #[serde(rename = "send_timeout_ms", deserialize_with = "milliseconds")]
+    pub send_timeout: Duration,
     #[serde(rename = "drain_ms", deserialize_with = "milliseconds")]
     pub drain: Duration,
     #[serde(rename = "shutdown_grace_ms", deserialize_with = "milliseconds")]
@@ -401,6 +403,8 @@ mod tests {
         assert!(refused(|s| s.processing.save_timeout = Duration::from_mins(2)).contains("save_timeout_ms (120000)"));
         assert!(refused(|s| s.events.lease_timeout = Duration::from_secs(5)).contains("events: lease_timeout_ms"));
         assert!(refused(|s| s.events.poll_interval = Duration::ZERO).contains("poll_interval_ms must be 1 or more"));
+        assert!(refused(|s| s.events.listener_queue = 1000).contains("events.listener_queue (1000)"));
+        assert!(refused(|s| s.events.max_listeners = 0).contains("events.max_listeners must be 1 or more"));
         assert!(refused(|s| s.events.retention_days = 0).contains("retention_days must be 1 or more"));
         assert!(refused(|s| s.page.origins = vec!["https://a; script-src *".into()]).contains("exact origin"));
         assert!(refused(|s| s.page.issuer = "https://id.example".into()).contains("one of auth.issuers"));

@@ -8,6 +8,7 @@
 //! | [`transaction`] | what use cases share: locked values, retries, admission, idempotency | `domain` |
 //! | [`lease`] | the right to do slow work: one holder, a heartbeat, a save that only the holder can make | `domain`, `transaction` |
 //! | [`outbox`] | events, put in order once, and those who are told of them | `domain`, `transaction`, `lease` |
+//! | [`live`] | what open pages hear, as it happens | `domain`, `transaction` |
 //! | [`approvals`] | the use cases on requests; the write transaction on one screen | `domain`, `transaction` |
 //! | [`members`] | people and their rights | `domain`, `transaction` |
 //! | [`closing`] | charges, months, statements, and the run that closes a month | `domain`, `transaction` |
@@ -43,6 +44,7 @@ pub mod identity;
 pub mod inspection;
 pub mod lease;
 pub mod lifecycle;
+pub mod live;
 pub mod mail;
 pub mod members;
 pub mod outbound;

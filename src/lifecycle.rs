@@ -1,6 +1,7 @@
 //! How work begins and ends: detached use cases, and the signals that ask for a stop.
 
 use futures_util::FutureExt;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::future::Future;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -71,6 +72,15 @@ pub fn stop_asked() -> std::io::Result<impl Future<Output = &'static str>> {
             _ = interrupt.recv() => "SIGINT",
         }
     })
+}
+
+/// Lets this process open as many files as it may: each connection is one, and the usual soft limit of 1,024 is for
+/// programs that know no better.
+pub fn raise_open_files() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current != maximum && setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_err() {
+        tracing::warn!(limit = ?current, "the limit of open files stays as it is");
+    }
 }
 
 /// Waits until whoever started this process with a pipe on its stdin closes it or is gone. For ever where stdin is

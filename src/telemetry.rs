@@ -82,6 +82,9 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
         "ringi_event_waited_seconds",
         "Time from a change to its event's place in the log: of the oldest event of each step"
     );
+    metrics::describe_gauge!("ringi_event_listeners", "Those who listen to this process");
+    metrics::describe_counter!("ringi_event_listeners_refused_total", "Refused listeners by reason: user, process");
+    metrics::describe_counter!("ringi_event_listeners_let_go_total", "Listeners let go by reason: slow, membership");
     metrics::describe_histogram!("ringi_job_call_seconds", "Time that the outside system took, in seconds");
     metrics::describe_counter!(
         "ringi_mails_total",

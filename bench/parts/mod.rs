@@ -2,6 +2,7 @@
 
 pub mod approve;
 pub mod closing;
+pub mod events;
 pub mod hot;
 pub mod latency;
 pub mod lease;

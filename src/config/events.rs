@@ -17,6 +17,12 @@ pub struct Events {
     #[serde(rename = "lease_timeout_ms", deserialize_with = "milliseconds")]
     pub lease_timeout: Duration,
     pub retention_days: u32,
+    pub max_listeners: usize,
+    pub max_listeners_per_user: usize,
+    pub listener_queue: usize,
+    pub catch_up: u32,
+    #[serde(rename = "sign_of_life_ms", deserialize_with = "milliseconds")]
+    pub sign_of_life: Duration,
 }
 
 impl Events {
@@ -39,6 +45,24 @@ impl Events {
         }
         if self.retention_days == 0 {
             return Err("events.retention_days must be 1 or more: receivers need time to be told".to_owned());
+        }
+        if self.sign_of_life.is_zero() {
+            return Err("events.sign_of_life_ms must be 1 or more".to_owned());
+        }
+        if usize::try_from(self.catch_up).is_ok_and(|catch_up| catch_up >= self.listener_queue) {
+            return Err(format!(
+                "events.listener_queue ({}) must be larger than events.catch_up ({}): what somebody missed has to fit into it",
+                self.listener_queue, self.catch_up
+            ));
+        }
+        for (name, value) in [
+            ("max_listeners", self.max_listeners),
+            ("max_listeners_per_user", self.max_listeners_per_user),
+            ("listener_queue", self.listener_queue),
+        ] {
+            if value == 0 {
+                return Err(format!("events.{name} must be 1 or more"));
+            }
         }
         self.timing().check().map_err(|sentence| format!("events: {sentence}"))
     }

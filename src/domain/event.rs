@@ -2,7 +2,8 @@
 //! afterwards, when the changes around it have been committed, too.
 
 use super::history::RequestEntry;
-use super::ids::{OrganizationId, RequestId};
+use super::ids::{OrganizationId, RequestId, UserId};
+use super::member::Member;
 use super::{Instant, rfc3339};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -148,6 +149,15 @@ pub struct LoggedEvent {
     pub private: bool,
 }
 
+/// What decides who may see a request, of which nothing else is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Whose it is.
+    pub applicant_id: UserId,
+    /// Those who have acted on it, of those who were asked about.
+    pub acted: Vec<UserId>,
+}
+
 /// What receivers are sent, be they programs or pages.
 #[derive(Serialize)]
 struct Body<'a> {
@@ -182,6 +192,22 @@ impl LoggedEvent {
         match self.subject_kind.as_str() {
             "request" | "job" => self.subject_id.parse().ok().map(RequestId),
             _ => None,
+        }
+    }
+
+    /// Whether a member may be told of it, by the same rights as he may look at what it is about. `about`: of its
+    /// request, where it is about one.
+    #[must_use]
+    pub fn is_for(&self, member: &Member, about: Option<&About>) -> bool {
+        match self.subject_kind.as_str() {
+            "request" | "job" => about.is_some_and(|about| {
+                member.may_see_one_of(about.applicant_id, !self.private, about.acted.contains(&member.user_id))
+            }),
+            // Everybody knows of himself.
+            "member" => member.is_admin || self.subject_id == member.user_id.to_string(),
+            // A closed month is in everybody's statements; how it came to that is for administrators.
+            "closing" => member.is_admin || self.event_type == "closing.close",
+            _ => member.is_admin,
         }
     }
 }
@@ -226,6 +252,45 @@ mod tests {
             event().body(),
             r#"{"type":"request.approve","timestamp":"2023-11-14T22:13:20.000005Z","data":{"seq":3}}"#
         );
+    }
+
+    fn member(id: u128, can_approve: bool, is_admin: bool) -> Member {
+        Member {
+            organization_id: OrganizationId(Uuid::from_u128(1)),
+            user_id: UserId(Uuid::from_u128(id)),
+            display_name: "M".to_owned(),
+            is_active: true,
+            can_approve,
+            is_admin,
+            version: 1,
+            created_at: Instant::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn events_are_for_those_who_may_see_what_they_are_about() {
+        let (applicant, approver, admin) = (member(10, false, false), member(11, true, false), member(12, false, true));
+        let (acted, nobody) = (member(13, false, false), member(14, false, false));
+        let all = [&applicant, &approver, &admin, &acted, &nobody];
+        let about = About { applicant_id: applicant.user_id, acted: vec![acted.user_id] };
+        let hears = |event: &LoggedEvent| all.map(|member| event.is_for(member, Some(&about)));
+        let job = LoggedEvent { subject_kind: "job".to_owned(), ..event() };
+        assert_eq!(hears(&event()), [true, true, true, true, false]);
+        assert_eq!(hears(&job), [true, true, true, true, false]);
+        assert_eq!(hears(&LoggedEvent { private: true, ..event() }), [true, false, false, false, false]);
+        assert!(!event().is_for(&admin, None), "of a request that nobody knows nobody is told");
+
+        let of = |kind: &str, subject: &str, event_type: &str| LoggedEvent {
+            subject_kind: kind.to_owned(),
+            subject_id: subject.to_owned(),
+            event_type: event_type.to_owned(),
+            ..event()
+        };
+        let of_nobody = of("member", &nobody.user_id.to_string(), "member.change");
+        assert_eq!(hears(&of_nobody), [false, false, true, false, true]);
+        assert_eq!(hears(&of("closing", "2026-05", "closing.start")), [false, false, true, false, false]);
+        assert_eq!(hears(&of("closing", "2026-05", "closing.close")), [true; 5]);
+        assert_eq!(hears(&of("what a newer program knows", "x", "x.y")), [false, false, true, false, false]);
     }
 
     #[test]

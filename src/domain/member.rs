@@ -38,8 +38,13 @@ impl Member {
     /// administer, and whoever has acted on it.
     #[must_use]
     pub fn may_see(&self, request: &Request, has_acted: bool) -> bool {
-        request.applicant_id == self.user_id
-            || (request.submitted_at.is_some() && (self.sees_all_submitted() || has_acted))
+        self.may_see_one_of(request.applicant_id, request.submitted_at.is_some(), has_acted)
+    }
+
+    /// The same of a request of which only this is known.
+    #[must_use]
+    pub fn may_see_one_of(&self, applicant: UserId, was_submitted: bool, has_acted: bool) -> bool {
+        applicant == self.user_id || (was_submitted && (self.sees_all_submitted() || has_acted))
     }
 
     /// Separation of duties: nobody decides on what he wrote himself, whatever rights he gets later. Only the

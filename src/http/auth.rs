@@ -41,7 +41,8 @@ fn unauthenticated(refusal: TokenRefusal) -> Problem {
     }
 }
 
-fn bearer(request: &HttpRequest) -> Result<&str, TokenRefusal> {
+/// The token of a request.
+pub(super) fn bearer(request: &HttpRequest) -> Result<&str, TokenRefusal> {
     let mut values = request.headers().get_all(header::AUTHORIZATION);
     let (Some(value), None) = (values.next(), values.next()) else { return Err(TokenRefusal::Missing) };
     let (scheme, token) = value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or(TokenRefusal::Missing)?;

@@ -15,6 +15,7 @@ mod dto_closing;
 mod dto_people;
 mod dto_processing;
 mod dto_webhooks;
+mod events;
 mod export;
 mod extract;
 mod health;
@@ -86,6 +87,7 @@ pub fn routes(config: &mut ServiceConfig) {
             web::scope("/api/v1/organizations/{org}")
                 .service(resource!("/me/mail", GET mail::get, PUT mail::set))
                 .service(resource!("/me/mail/confirmation", POST mail::ask_again))
+                .service(resource!("/events", GET events::listen))
                 .service(resource!("/members", GET members::list, POST members::add))
                 .service(resource!("/members/{user}", GET members::get, PUT members::change))
                 .service(resource!("/history", GET inspection::list))
@@ -147,6 +149,8 @@ pub struct ServerSettings {
     pub head_timeout: Duration,
     /// How long an idle connection is kept.
     pub keep_alive: Duration,
+    /// How long what was sent may wait for the client to take it; zero: as long as the operating system waits.
+    pub send_timeout: Duration,
     /// How long requests under way may take after a stop was asked for.
     pub shutdown_grace: Duration,
     /// What is answered: [`routes`] or [`worker_routes`].
@@ -172,11 +176,24 @@ pub fn serve(listener: TcpListener, state: State, settings: &ServerSettings) -> 
     .workers(settings.workers)
     .client_request_timeout(settings.head_timeout)
     .keep_alive(settings.keep_alive)
+    .on_connect(give_up_after(settings.send_timeout))
     .shutdown_timeout(settings.shutdown_grace.as_secs())
     // The process has its own order of stopping.
     .disable_signals()
     .listen(listener)?;
     Ok(server.run())
+}
+
+/// Has the operating system close a connection whose client takes nothing for so long: also one that reads nothing of a
+/// stream, of which nobody here would learn.
+fn give_up_after(patience: Duration) -> impl Fn(&dyn std::any::Any, &mut actix_web::dev::Extensions) + Clone {
+    let milliseconds = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+    move |connection, _| {
+        let Some(stream) = connection.downcast_ref::<actix_web::rt::net::TcpStream>() else { return };
+        if let Err(error) = rustix::net::sockopt::set_tcp_user_timeout(stream, milliseconds) {
+            tracing::debug!(%error, "the operating system knows no limit for sending");
+        }
+    }
 }
 
 fn cors(origins: &[String]) -> Cors {
@@ -187,6 +204,7 @@ fn cors(origins: &[String]) -> Cors {
         .allowed_headers([header::AUTHORIZATION, header::CONTENT_TYPE, header::IF_NONE_MATCH])
         .allowed_header("idempotency-key")
         .allowed_header("x-request-id")
+        .allowed_header("last-event-id")
         .allowed_header("traceparent")
         .expose_headers(["etag", "location", "retry-after", "idempotency-replayed", "x-request-id"])
         .max_age(600)

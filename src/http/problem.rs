@@ -14,6 +14,7 @@ use crate::domain::request::Refusal;
 use crate::domain::text::Violation;
 use crate::domain::webhook::{ENDPOINTS_MAX, WebhookRefusal};
 use crate::inspection::InspectionRefusal;
+use crate::live::LiveRefusal;
 use crate::transaction::admission::Full;
 use crate::transaction::{StoreError, UseCaseError};
 use actix_web::http::StatusCode;
@@ -380,6 +381,22 @@ impl From<MailRefusal> for Problem {
                 "Enough was sent to confirm this address, or for you: look in the mailbox, or wait as long as Retry-After says.",
             ),
             MailRefusal::Invalid(errors) => Self::invalid(Code::ValidationFailed, errors),
+        }
+    }
+}
+
+impl From<LiveRefusal> for Problem {
+    fn from(refusal: LiveRefusal) -> Self {
+        let reason = match refusal {
+            LiveRefusal::TooManyOfTheUser => "user",
+            LiveRefusal::TooMany => "process",
+        };
+        metrics::counter!("ringi_event_listeners_refused_total", "reason" => reason).increment(1);
+        match refusal {
+            LiveRefusal::TooManyOfTheUser => {
+                Self::rate_limited(5, "You listen in too many places at once: close some of your pages.")
+            }
+            LiveRefusal::TooMany => Self { retry_after: Some(5), ..Self::busy() },
         }
     }
 }

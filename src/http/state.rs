@@ -5,7 +5,7 @@ use super::extract::{idempotency_key, path_period, path_uuid};
 use super::problem::{Code, Problem};
 use super::sign_in::SignIn;
 use crate::app::{
-    Approvals, Closer, Closings, Identities, Inspections, MailPreferences, Members, Processing, Webhooks,
+    Approvals, Closer, Closings, Hub, Identities, Inspections, MailPreferences, Members, Processing, Webhooks,
 };
 use crate::domain::ids::{OrganizationId, UserId};
 use crate::inspection::exports::Exports;
@@ -47,6 +47,8 @@ pub struct State {
     pub mail: MailPreferences,
     /// The closings of this process.
     pub closer: Closer,
+    /// Those who listen to what happens.
+    pub hub: Hub,
     /// The exports under way.
     pub exports: Exports,
     /// Checks tokens.

@@ -10,6 +10,25 @@ use crate::transaction::{Locked, StoreError};
 use sqlx::{query, query_scalar};
 use std::time::Duration;
 
+/// Builds a [`crate::domain::event::LoggedEvent`] from a row of the log with its columns, the payload as a text.
+macro_rules! logged {
+    ($row:expr) => {{
+        let payload = serde_json::value::RawValue::from_string($row.payload);
+        crate::domain::event::LoggedEvent {
+            organization_id: OrganizationId($row.organization_id),
+            position: $row.position,
+            subject_kind: $row.subject_kind,
+            subject_id: $row.subject_id,
+            seq: $row.seq,
+            event_type: $row.event_type,
+            payload: payload.map_err(|_| crate::pg::error::corrupt("event_log.payload"))?,
+            occurred_at: $row.occurred_at,
+            private: $row.private,
+        }
+    }};
+}
+pub(super) use logged;
+
 /// The outbox and the log, on PostgreSQL.
 #[derive(Clone, Debug)]
 pub struct PgOutbox {

@@ -33,6 +33,7 @@ macro_rules! member {
         }
     };
 }
+pub(super) use member;
 
 impl PgSession {
     /// The organization's row, which serializes what is counted over all of its members or endpoints.

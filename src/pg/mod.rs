@@ -56,6 +56,7 @@ mod inspection;
 mod invitations;
 mod jobs;
 mod leases;
+mod live;
 mod mail;
 mod mailroom;
 mod members;

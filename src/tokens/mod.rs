@@ -59,6 +59,7 @@ pub struct Times {
 pub struct Tokens {
     local: Option<Arc<LocalKey>>,
     issuers: Arc<HashMap<Arc<str>, Issuer>>,
+    leeway: Duration,
 }
 
 impl std::fmt::Debug for Tokens {
@@ -101,7 +102,7 @@ impl Tokens {
                 return Err(format!("auth.issuers: {name:?} stands there twice"));
             }
         }
-        Ok(Self { local: local.map(Arc::new), issuers: Arc::new(by_name) })
+        Ok(Self { local: local.map(Arc::new), issuers: Arc::new(by_name), leeway: times.leeway })
     }
 
     /// Begins to fetch the keys of every issuer with a JWKS, at once and then again and again, until the answer is
@@ -132,6 +133,19 @@ impl Tokens {
                 issuer.check(token, &head).await.map(Subject::Identity)
             }
         }
+    }
+
+    /// For how long a token that was found good will still be, as clocks may differ. Of any other it says nothing.
+    #[must_use]
+    pub fn time_left(&self, token: &str) -> Duration {
+        #[derive(Deserialize)]
+        struct End {
+            exp: NumericDate,
+        }
+        let claims = token.split('.').nth(1).unwrap_or_default();
+        let Ok(End { exp }) = read_part(claims) else { return Duration::ZERO };
+        let left = u64::try_from(exp.0.saturating_sub(now())).map_or(Duration::ZERO, Duration::from_secs);
+        left + self.leeway
     }
 }
 

@@ -28,7 +28,7 @@ async fn answering() -> App {
 }
 
 /// A process that relays, or waits for its turn.
-fn relay(app: &App, more: &[(&str, &str)]) -> Serving {
+pub fn relay(app: &App, more: &[(&str, &str)]) -> Serving {
     let mut command = command(&["serve", "--role", "worker"], &[("RINGI__AUTH__HS256_SECRET", SECRET)]);
     command.env("DATABASE_URL", app.database.url()).env("PORT", "0").envs([
         ("RINGI__EVENTS__POLL_INTERVAL_MS", "50"),
@@ -62,16 +62,20 @@ async fn logged(app: &App) -> i64 {
     app.count("SELECT count(*) FROM event_log").await
 }
 
-async fn until_relayed(app: &App) {
+pub async fn until_relayed(app: &App) {
     until("everything is relayed", async || app.count("SELECT count(*) FROM outbox_event").await == 0).await;
     app.check_invariants().await;
 }
 
 /// An event of a subject that nothing else is about, left in the outbox by nobody who rings.
 fn stray(app: &App, subject: &str, seq: i64) -> String {
+    stray_of(app, "closing.start", subject, seq, &json!({}))
+}
+
+pub fn stray_of(app: &App, event_type: &str, subject: &str, seq: i64, payload: &serde_json::Value) -> String {
     format!(
         "INSERT INTO outbox_event (organization_id, subject_kind, subject_id, seq, event_type, payload, occurred_at)
-         VALUES ('{}', 'closing', '{subject}', {seq}, 'closing.start', '{{}}', clock_timestamp() - interval '1 minute')",
+         VALUES ('{}', 'closing', '{subject}', {seq}, '{event_type}', '{payload}', clock_timestamp() - interval '1 minute')",
         app.organization
     )
 }

@@ -172,7 +172,7 @@ pub struct App {
     pub use_cases: UseCases,
     pub settings: Settings,
     pub http: reqwest::Client,
-    service: Option<Service>,
+    service: Option<Box<Service>>,
     // Dropped last: the server's connections end before the database does.
     pub database: Database,
 }
@@ -213,8 +213,17 @@ impl App {
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let organization = Uuid::new_v4();
         let admin = Person::new(&http, &address, organization, "Dara Admin");
-        let app =
-            Self { address, organization, admin, pools, use_cases, settings, http, service: Some(service), database };
+        let app = Self {
+            address,
+            organization,
+            admin,
+            pools,
+            use_cases,
+            settings,
+            http,
+            service: Some(Box::new(service)),
+            database,
+        };
         app.create_organization(organization, app.admin.id).await;
         app
     }
@@ -345,7 +354,7 @@ impl App {
 
     pub async fn stop(mut self) {
         if let Some(service) = self.service.take() {
-            Box::pin(service.stop()).await;
+            Box::pin((*service).stop()).await;
         }
     }
 }

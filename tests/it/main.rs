@@ -47,6 +47,7 @@ mod key_server;
 mod lease;
 mod life;
 mod lists;
+mod live;
 mod logs;
 mod mail;
 mod mail_faults;

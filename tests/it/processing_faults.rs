@@ -121,7 +121,7 @@ async fn of_twenty_starts_from_two_processes_one_starts_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_is_killed_is_replaced_after_the_timeout() {
-    let (app, outside, applicant, request, first) = at_work().await;
+    let (app, outside, applicant, request, first) = Box::pin(at_work()).await;
     let second = worker(&app, &outside, &[]);
     first.kill();
     let before = standing(&applicant, &request).await;
@@ -148,7 +148,7 @@ async fn a_holder_that_is_killed_is_replaced_after_the_timeout() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_was_frozen_saves_nothing_when_it_wakes() {
-    let (app, outside, applicant, request, first) = at_work().await;
+    let (app, outside, applicant, request, first) = Box::pin(at_work()).await;
     first.signal(Signal::STOP);
     let second = worker(&app, &outside, &[]);
     outside.until_asked(2).await;
@@ -170,7 +170,7 @@ async fn a_holder_that_was_frozen_saves_nothing_when_it_wakes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_froze_inside_the_save_is_replaced_within_the_idle_timeout() {
-    let (app, outside, applicant, request, first) = at_work().await;
+    let (app, outside, applicant, request, first) = Box::pin(at_work()).await;
     // The save waits for the head of the history, in its transaction, with the lease's row locked.
     let holding = app.hold("SELECT FROM history_head WHERE kind = 'job' FOR UPDATE").await;
     outside.mood(Mood::Good);
@@ -273,7 +273,7 @@ fn applicant_of(app: &App, request: &Value) -> Person {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_with_time_enough_lets_the_work_finish_under_its_heartbeat() {
-    let (app, outside, applicant, request, first) = at_work().await;
+    let (app, outside, applicant, request, first) = Box::pin(at_work()).await;
     let second = worker(&app, &outside, &[]);
     first.signal(Signal::TERM);
     // Longer than the timeout: without its heartbeat it would be taken over.

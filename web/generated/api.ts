@@ -147,6 +147,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/{org}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happens, as it happens
+         * @description Server-Sent Events: `id` is the event's position in the organization's log, `event` its type such as `request.approve`, and `data` a JSON object `{type, timestamp, data}` without titles, names or reasons: look at what changed with the other calls. Each listener hears what he may see at that moment. Send the last `id` as `Last-Event-ID` to hear what came after it; where that is too long ago, or has not been yet, an event `resync` says to look at everything anew, and goes on from its `id`. A comment comes at least every 15 s. The stream ends when the token or the membership does, when the server is stopped, and when the client reads too slowly: come again with the last `id`. An id of another organization is a number like any other.
+         */
+        get: operations["listenToEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/{org}/history": {
         parameters: {
             query?: never;
@@ -2970,6 +2990,8 @@ export interface components {
         "Idempotency-Key": string;
         /** @description An `ETag` that the caller has: 304 when it is still the same. */
         "If-None-Match": string;
+        /** @description The last `id` that the caller has heard: what came after it is told first. Without it, what happens from now on. */
+        "Last-Event-ID": string;
         /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
         "X-Request-Id": string;
         /** @description Only this action. */
@@ -3165,6 +3187,7 @@ export type ResponseVersionRequired = components['responses']['version_required'
 export type ResponseWebhookChanged = components['responses']['webhook_changed'];
 export type ParameterIdempotencyKey = components['parameters']['Idempotency-Key'];
 export type ParameterIfNoneMatch = components['parameters']['If-None-Match'];
+export type ParameterLastEventId = components['parameters']['Last-Event-ID'];
 export type ParameterXRequestId = components['parameters']['X-Request-Id'];
 export type ParameterAction = components['parameters']['action'];
 export type ParameterActorId = components['parameters']['actor_id'];
@@ -3635,6 +3658,43 @@ export interface operations {
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
+        };
+    };
+    listenToEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The last `id` that the caller has heard: what came after it is told first. Without it, what happens from now on. */
+                "Last-Event-ID"?: components["parameters"]["Last-Event-ID"];
+                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The organization. */
+                org: components["parameters"]["org"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["invalid_query.invalid_path"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["not_a_member"];
+            405: components["responses"]["method_not_allowed"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["busy"];
         };
     };
     inspectHistory: {

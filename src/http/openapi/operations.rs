@@ -12,6 +12,8 @@ pub(super) enum Answer {
     Page(&'static str),
     /// 200 with a page of things, or with all of them as CSV or NDJSON.
     PageOrStream(&'static str),
+    /// 200 with events, as they happen.
+    Events,
     /// 200 with figures, which have no `ETag`.
     Figures(&'static str),
     /// 201 with a new thing, its place and its `ETag`.
@@ -119,8 +121,10 @@ impl Operation {
             }
             Code::OutcomeUnknown => private && (operation.body.is_some() || operation.answer == Answer::Deleted),
             Code::VersionRequired => operation.changes(),
-            Code::NotAcceptable => matches!(operation.answer, Answer::PageOrStream(_)),
-            Code::RateLimited => matches!(operation.answer, Answer::PageOrStream(_)) || operation.codes.contains(code),
+            Code::NotAcceptable => matches!(operation.answer, Answer::PageOrStream(_) | Answer::Events),
+            Code::RateLimited => {
+                matches!(operation.answer, Answer::PageOrStream(_) | Answer::Events) || operation.codes.contains(code)
+            }
             Code::Forbidden
             | Code::SelfApprovalForbidden
             | Code::RequestChanged
@@ -153,6 +157,7 @@ pub(super) const TAGS: &[(&str, &str)] = &[
         PROCESSING,
         "What follows an approval: an outside system is asked, by one process at a time, and its answer is kept.",
     ),
+    (EVENTS, "What happens, told as it happens."),
     (MEMBERS, "People and their rights in an organization. For administrators."),
     (WEBHOOKS, "Programs that are told of events, by the rules of Standard Webhooks. For administrators."),
     (
@@ -165,6 +170,7 @@ const ME: &str = "Me";
 const REQUESTS: &str = "Requests";
 const CLOSING: &str = "Charges and months";
 const PROCESSING: &str = "Processing";
+const EVENTS: &str = "Events";
 const MEMBERS: &str = "Members";
 const WEBHOOKS: &str = "Webhooks";
 const INSPECTION: &str = "Inspection";
@@ -252,6 +258,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .says("How far the closing of a month is", "A month that nobody has begun to close is `open`."),
     post(org!("/closings/{period}/exclude"), "excludeCharge", CLOSING, "Exclusion", Answer::Done("Closing")).codes(&[Code::Forbidden, Code::InvalidTransition])
         .says("Move a blocked row into the next open month", "With a reason, which is history. Only a row that is named as blocked can be moved."),
+    read(org!("/events"), "listenToEvents", EVENTS, Answer::Events)
+        .says("What happens, as it happens", "Server-Sent Events: `id` is the event's position in the organization's log, `event` its type such as `request.approve`, and `data` a JSON object `{type, timestamp, data}` without titles, names or reasons: look at what changed with the other calls. Each listener hears what he may see at that moment. Send the last `id` as `Last-Event-ID` to hear what came after it; where that is too long ago, or has not been yet, an event `resync` says to look at everything anew, and goes on from its `id`. A comment comes at least every 15 s. The stream ends when the token or the membership does, when the server is stopped, and when the client reads too slowly: come again with the last `id`. An id of another organization is a number like any other."),
     read(org!("/members"), "listMembers", MEMBERS, Answer::Page("MemberPage")).codes(&[Code::Forbidden])
         .says("A page of members", "By the time of joining, which never changes. Deactivated members stay on the list."),
     post(org!("/members"), "addMember", MEMBERS, "NewMember", Answer::Made("Member")).codes(&[Code::Forbidden, Code::AlreadyAMember])

@@ -60,6 +60,7 @@ fn parameters(operation: &Operation) -> Value {
         if matches!(operation.answer, Answer::Page(_) | Answer::PageOrStream(_)) { &["limit", "cursor"] } else { &[] };
     let headers: &[&str] = match operation.answer {
         Answer::One(_) => &["If-None-Match", "X-Request-Id"],
+        Answer::Events => &["Last-Event-ID", "X-Request-Id"],
         Answer::Made(_) | Answer::Imported(_) | Answer::Done(_) | Answer::Begun(_) => {
             &["Idempotency-Key", "X-Request-Id"]
         }
@@ -84,6 +85,7 @@ fn responses(operation: &Operation) -> Value {
             let content = json!({"application/json": page, "text/csv": text(), "application/x-ndjson": text()});
             ("200", "A page, or the whole selection.", &["Content-Disposition"][..], content)
         }
+        Answer::Events => ("200", "The stream.", &[][..], Value::Object(one("text/event-stream", text()))),
         Answer::Figures(schema) => ("200", "The figures.", &[][..], json_of(schema)),
         Answer::Made(schema) => ("201", "Made.", &["ETag", "Location", "Idempotency-Replayed"][..], json_of(schema)),
         Answer::Imported(schema) => {

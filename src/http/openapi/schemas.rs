@@ -350,6 +350,7 @@ fn webhooks() -> impl Iterator<Item = (String, Value)> {
 }
 
 /// `components.parameters`, named as they are sent.
+#[expect(clippy::too_many_lines, reason = "one row after another")]
 pub(super) fn parameters() -> Value {
     let uuid = json!({"type": "string", "format": "uuid"});
     let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
@@ -435,6 +436,12 @@ pub(super) fn parameters() -> Value {
             "If-None-Match",
             json!({"type": "string"}),
             "An `ETag` that the caller has: 304 when it is still the same.",
+        ),
+        (
+            "header",
+            "Last-Event-ID",
+            json!({"type": "string", "pattern": "^[0-9]+$"}),
+            "The last `id` that the caller has heard: what came after it is told first. Without it, what happens from now on.",
         ),
         (
             "header",

@@ -135,6 +135,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("webhooks", &["domain", "lease", "outbound", "outbox", "transaction", "webhooks"]),
     ("outbox", &["domain", "lease", "outbox", "transaction"]),
     ("mail", &["domain", "mail", "outbox", "transaction"]),
+    ("live", &["domain", "live", "transaction"]),
     (
         "pg",
         &[
@@ -145,6 +146,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "inspection",
             "lease",
             "mail",
+            "live",
             "members",
             "outbox",
             "pg",
@@ -165,6 +167,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "inspection",
             "lifecycle",
             "mail",
+            "live",
             "members",
             "processing",
             "tokens",
@@ -198,6 +201,7 @@ fn imports_go_in_the_directions_of_the_map() {
             "processing",
             "webhooks",
             "outbox",
+            "live",
         ]
         .iter()
         .any(|folder| source.is_below(folder));
@@ -315,6 +319,10 @@ const ACROSS: &[(&str, &str)] = &[
     (
         "min(occurred_at))::float8 AS seconds FROM (SELECT occurred_at FROM outbox_event",
         "the relay asks whether anything waits, and how long; no row leaves the database",
+    ),
+    (
+        "AS heard (organization_id, position)",
+        "what is new for all who listen is read at once, each organization's after its own position; each hears of his own",
     ),
     (
         "SELECT s.organization_id FROM event_stream s",

@@ -9,6 +9,9 @@ export type Live = "live" | "lost";
 
 /** How long is waited before the first look at what was told, and between looks while more and more is told. */
 const [FIRST_LOOK, NEXT_LOOK] = [5, 250];
+/** A page that is hidden for so long stops listening until it is seen again: over HTTP/1.1 a browser has six connections for
+ * all its pages of a server. */
+const HIDDEN = 60_000;
 /** The pauses between tries to connect again. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [500, 10_000];
 
@@ -33,8 +36,10 @@ async function follow(org: string, signal: AbortSignal, setLive: (live: Live) =>
   let at: string | undefined;
   let pause = FIRST_PAUSE;
   while (!signal.aborted) {
+    const seen = watched(signal);
     try {
-      await listen(org, at, signal, {
+      await seen.again;
+      await listen(org, at, seen.signal, {
         open() {
           setLive("live");
           pause = FIRST_PAUSE;
@@ -48,7 +53,10 @@ async function follow(org: string, signal: AbortSignal, setLive: (live: Live) =>
       });
     } catch (error) {
       if (signal.aborted) return;
+      if (seen.signal.aborted) continue;
       setLive((await lookedInstead(org, error)) ? "live" : "lost");
+    } finally {
+      seen.end();
     }
     await waited(pause + Math.random() * pause, signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE);
@@ -101,6 +109,29 @@ async function lookAt(org: string, batch: Told[]): Promise<void> {
   if (kinds.has("closing")) looks.push(stale("closing", org), stale("statements", org), stale("statement", org));
   if (kinds.has("webhook")) looks.push(stale("webhooks", org), stale("webhook", org));
   await Promise.all(looks);
+}
+
+/** Whether somebody sees the page: `again` when he does, and `signal` is aborted when he has not for a while, or by `outer`. */
+function watched(outer: AbortSignal) {
+  const hidden = new AbortController();
+  const ended = new AbortController();
+  const signal = AbortSignal.any([outer, hidden.signal]);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const again = new Promise<void>((resolve) => {
+    const look = () => {
+      clearTimeout(timer);
+      if (document.visibilityState === "visible") resolve();
+      else timer = setTimeout(() => hidden.abort(), HIDDEN);
+    };
+    look();
+    document.addEventListener("visibilitychange", look, { signal: ended.signal });
+    outer.addEventListener("abort", () => resolve(), { once: true, signal: ended.signal });
+  });
+  const end = () => {
+    clearTimeout(timer);
+    ended.abort();
+  };
+  return { again, signal, end };
 }
 
 /** Waits; the network or the person coming back ends it. */
