@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { WEBHOOKS } from "./receiver";
-import { browser, context, Outside, open, program, row, stage } from "./support";
+import { browser, context, Outside, open, program, row, stage, still } from "./support";
 import { VIEWS } from "./views";
 
 // It never answers, so that what follows an approval is seen while it runs.
@@ -20,9 +20,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** What axe finds by the rules of WCAG 2.2 AA and by its own best practices. */
 async function faults(page: Page): Promise<string[]> {
   // What fades in is judged when it is there.
-  await page.evaluate(() =>
-    Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined))),
-  );
+  await still(page);
   await page.evaluate(axe);
   return page.evaluate(async () => {
     // biome-ignore lint/suspicious/noExplicitAny: axe comes as a script

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { WEBHOOKS } from "./receiver";
-import { context, launch, Outside, Program, ROOT, Watch } from "./support";
+import { context, launch, Outside, Program, ROOT, still, Watch } from "./support";
 import { VIEWS } from "./views";
 
 const folder = join(ROOT, "target/screenshots");
@@ -31,9 +31,7 @@ test("every view, in both languages and themes, on a desktop and a phone", { tim
       for (const view of VIEWS.filter((view) => !only || only.includes(view.name))) {
         const page = await view.show(program, await context(browser, shape), watch, shape.language);
         const name = [view.name, shape.phone ? "phone" : "desktop", shape.language, shape.theme].join("-");
-        await page.evaluate(() =>
-          Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined))),
-        );
+        await still(page);
         await page.screenshot({ path: join(folder, `${name}.png`) });
         await page.context().close();
       }

@@ -233,6 +233,14 @@ export async function settled(page: Page): Promise<void> {
   }
 }
 
+/** Resolves when nothing moves any more but what never ends. */
+export async function still(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const ending = document.getAnimations().filter((one) => one.effect?.getComputedTiming().iterations !== Infinity);
+    return Promise.all(ending.map((one) => one.finished.catch(() => undefined)));
+  });
+}
+
 /** What must never happen on any page, collected from all of them. */
 export class Watch {
   readonly found: string[] = [];

@@ -252,6 +252,7 @@ export const VIEWS: View[] = [
     await page.getByRole("button", { name: say("verify.go") }).click();
     await page.locator(".notice.good").waitFor();
   }),
+  view("mail", "aiko", "mail"),
   view("menu", "dara", "months", async (page) => {
     await page.locator(".person-menu").click();
     await page.locator(".menu").waitFor();

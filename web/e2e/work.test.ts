@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
+import en from "../messages/en.json";
 import { browser, context, dialog, monthsAgo, ORG, Outside, open, plant, program, stage } from "./support";
 
 let outside: Outside;
@@ -80,7 +81,7 @@ test("months show what is still to come, currency by currency", async () => {
   await program.done("dara", "POST", "/charges", charges(3));
   const aiko = await open(program, await context(browser), "aiko", watch, `/o/${ORG}/months`);
   await aiko.locator(".chart .bar").first().waitFor();
-  await aiko.getByRole("heading", { name: "Not closed yet, in total" }).waitFor();
+  await aiko.getByRole("heading", { name: en["months.upcoming_total"] }).waitFor();
   // All currencies of all months that are not closed, to the last unit.
   const { upcoming } = await program.done("aiko", "GET", "/statements");
   const totals = upcoming.flatMap((month: { totals: { currency: string; total: string }[] }) => month.totals);
@@ -94,7 +95,7 @@ test("months show what is still to come, currency by currency", async () => {
     .first()
     .getByText(`¥${yen.toLocaleString("en")}`)
     .waitFor();
-  await aiko.getByText("Not closed yet", { exact: true }).first().waitFor();
+  await aiko.getByText(en["months.upcoming"], { exact: true }).first().waitFor();
   await aiko.locator("tbody th a").first().click();
   await aiko.getByText("So far").waitFor();
   // Who is no administrator closes nothing.

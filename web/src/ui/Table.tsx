@@ -7,7 +7,7 @@ export function Table({
   columns,
   numbers = 0,
   actions = false,
-  wide = false,
+  narrow,
   children,
 }: {
   columns: readonly string[];
@@ -15,14 +15,14 @@ export function Table({
   numbers?: number;
   /** One more column, of buttons. */
   actions?: boolean;
-  /** On a phone it is scrolled rather than broken letter by letter. */
-  wide?: boolean;
+  /** On a phone: scrolled rather than broken letter by letter, or a card for each row. */
+  narrow?: "wide" | "cards";
   children: ReactNode;
 }) {
   const t = useT();
   return (
     <div className="table-scroll">
-      <table className={`table ${wide ? "wide" : ""}`}>
+      <table className={`table ${narrow ?? ""}`}>
         <thead>
           <tr>
             {columns.map((name, n) => (

@@ -138,7 +138,7 @@ function Rows({ org, query }: { org: string; query: Query }) {
   if (all.length === 0) return <Empty title={t("history.none")} />;
   return (
     <>
-      <Table columns={[t("history.when"), t("history.who"), t("history.what"), t("history.on")]} wide>
+      <Table columns={[t("history.when"), t("history.who"), t("history.what"), t("history.on")]} narrow="wide">
         {all.map((row) => (
           <tr key={`${row.kind}/${row.request_id ?? row.subject_id}/${row.version}`}>
             <td>

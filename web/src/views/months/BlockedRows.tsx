@@ -19,7 +19,7 @@ export function BlockedRows({ closing }: { closing: Closing }) {
         <p>{t("closing.blocked_why")}</p>
         {closing.finished_at && <Time at={closing.finished_at} />}
       </Notice>
-      <Table columns={[t("closing.charge"), t("closing.why")]} actions>
+      <Table columns={[t("closing.charge"), t("closing.why")]} actions narrow="cards">
         {closing.blocked.map(({ charge_id: chargeId, code, detail }) => {
           const key = `blocked.${code}`;
           return (
@@ -27,11 +27,11 @@ export function BlockedRows({ closing }: { closing: Closing }) {
               <th scope="row" className="mono">
                 {chargeId}
               </th>
-              <td>
+              <td className="whole">
                 {hasSentence(key) && <p>{t(key)}</p>}
                 <Written className="muted">{detail}</Written>
               </td>
-              <td>
+              <td className="whole">
                 <div className="actions">
                   <Button icon="edit" onClick={() => setDoing({ what: "correct", chargeId })}>
                     {t("correct.open")}

@@ -17,6 +17,9 @@ import { Failure } from "../../ui/problems";
 import { Sending } from "../../ui/Sending";
 import { BlockedRows } from "./BlockedRows";
 
+/** So many charges of an open month are counted at most. */
+const MANY = 100_000;
+
 export function Closing({ period, onClosed }: { period: string; onClosed: () => void }) {
   const { language, t } = useLanguage();
   const org = useMembership().organization_id;
@@ -43,6 +46,11 @@ export function Closing({ period, onClosed }: { period: string; onClosed: () => 
   if (query.isPending) return <Loading lines={3} />;
   if (!query.data) return <Failure error={query.error} retry={() => void query.refetch()} />;
   const closing = query.data;
+  const sure = () => {
+    // Of a month that nobody began to close no more are counted than that.
+    if (closing.state === "open" && closing.total >= MANY) return t("closing.sure_many", { count: MANY });
+    return t("closing.sure", { count: closing.total - closing.confirmed });
+  };
   const notOver = start.error instanceof ApiError && start.error.code === "period_not_over";
   return (
     <section className="tool" aria-labelledby="closing-title">
@@ -61,7 +69,7 @@ export function Closing({ period, onClosed }: { period: string; onClosed: () => 
       )}
       {asking && (
         <Modal title={t("closing.ask", { month: formatPeriod(period, language) })} onClose={() => setAsking(false)}>
-          <p>{t("closing.sure", { count: closing.total - closing.confirmed })}</p>
+          <p>{sure()}</p>
           {closing.warnings.map((warning) => (
             <Notice key={warning.period} kind="warning">
               {t("closing.earlier_open", { month: formatPeriod(warning.period, language) })}

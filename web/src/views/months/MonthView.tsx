@@ -2,6 +2,7 @@
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { ApiError } from "../../api/errors";
 import { queryClient, statementQuery, statementsQuery } from "../../api/queries";
 import type { Statement } from "../../api/types";
@@ -29,7 +30,11 @@ export function MonthView() {
   };
   const first = statement.data?.pages[0];
   // A month that is not closed has no statement yet.
-  const open = statement.error instanceof ApiError && statement.error.code === "not_found";
+  const told = statement.error instanceof ApiError && statement.error.code === "not_found";
+  // While that is asked again it stays as it was: what somebody types in a dialog of an open month must not go away.
+  const [knownOpen, setKnownOpen] = useState<string>();
+  if (told && knownOpen !== period) setKnownOpen(period);
+  const open = told || (statement.isPending && knownOpen === period);
   return (
     <main className="view">
       <Link to="/o/$org/months" params={{ org }} className="button quiet back always">
@@ -41,7 +46,7 @@ export function MonthView() {
         {first && <span className="badge status-approved">{t("months.closed")}</span>}
         {open && <span className="badge status-pending">{t("months.upcoming")}</span>}
       </header>
-      {statement.isPending && <Loading lines={5} />}
+      {statement.isPending && !open && <Loading lines={5} />}
       {statement.isError && !open && <Failure error={statement.error} retry={() => void statement.refetch()} />}
       {open && <Upcoming org={org} period={period} />}
       {open && is_admin && <Closing key={period} period={period} onClosed={closed} />}

@@ -27,7 +27,11 @@ export function Invitations() {
   if (all.length === 0) return <Empty title={t("invitations.none")} />;
   return (
     <>
-      <Table columns={[t("field.name"), t("members.rights"), t("members.state"), t("invitations.expires")]} actions>
+      <Table
+        columns={[t("field.name"), t("members.rights"), t("members.state"), t("invitations.expires")]}
+        actions
+        narrow="cards"
+      >
         {all.map((invitation) => (
           <Row key={invitation.id} invitation={invitation} />
         ))}

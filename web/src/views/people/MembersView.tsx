@@ -62,7 +62,7 @@ function Members() {
   const all = members.data.pages.flatMap((page) => page.items);
   return (
     <>
-      <Table columns={[t("field.name"), t("members.rights"), t("members.state")]} actions>
+      <Table columns={[t("field.name"), t("members.rights"), t("members.state")]} actions narrow="cards">
         {all.map((member) => (
           <tr key={member.user_id} className={member.is_active ? "" : "inactive"}>
             <th scope="row" dir="auto">

@@ -23,7 +23,7 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
   if (all.length === 0) return <Empty title={t("deliveries.none")} />;
   return (
     <>
-      <Table columns={[t("history.when"), t("deliveries.event"), t("deliveries.result")]} actions wide>
+      <Table columns={[t("history.when"), t("deliveries.event"), t("deliveries.result")]} actions narrow="wide">
         {all.map((one) => (
           <tr key={one.number}>
             <td>

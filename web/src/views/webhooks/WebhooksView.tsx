@@ -42,7 +42,10 @@ function Webhooks() {
   if (all.length === 0) return <Empty title={t("webhooks.none")} />;
   return (
     <>
-      <Table columns={[t("webhook.url"), t("members.state"), t("webhook.events"), t("webhook.last_attempt")]}>
+      <Table
+        columns={[t("webhook.url"), t("members.state"), t("webhook.events"), t("webhook.last_attempt")]}
+        narrow="cards"
+      >
         {all.map((webhook) => (
           <tr key={webhook.id}>
             <th scope="row">
