@@ -46,7 +46,7 @@ torture: setup ## People, kill -9 and a proof afterwards: make torture WRITES=20
 mutants: setup ## Build Ringi broken on purpose, and see the torture test catch each by name
 	@scripts/mutants.sh
 
-bench: setup ## Measure, on a PostgreSQL of its own: PART=approve (latency, hot, reads, memory, lease, closing) for one part
+bench: setup ## Measure, on a PostgreSQL of its own: PART=approve (latency, hot, reads, memory, lease, closing, webhooks) for one part
 	cargo build --release --locked
 	cargo bench --locked --bench bench -- $(PART) $(ARGS)
 

@@ -34,9 +34,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 use summary::Summary;
 
-const PARTS: [&str; 8] = ["approve", "latency", "hot", "reads", "memory", "lease", "closing", "events"];
+const PARTS: [&str; 9] = ["approve", "latency", "hot", "reads", "memory", "lease", "closing", "events", "webhooks"];
 
-const USAGE: &str = "parts: approve latency hot reads memory lease closing events (all of them when none is named)
+const USAGE: &str =
+    "parts: approve latency hot reads memory lease closing events webhooks (all of them when none is named)
   --seconds N   how long each measurement takes (10)
   --pairs N     how many interleaved rounds (3)
   --arms A,B    with approve: only these of ringi same_sql textbook django fastify
@@ -175,10 +176,10 @@ async fn measure(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
     if options.smoke {
         println!("A smoke run: the figures mean nothing.");
     }
-    if PARTS.iter().any(|part| !matches!(*part, "reads" | "lease") && options.wants(part)) {
+    if PARTS.iter().any(|part| !matches!(*part, "reads" | "lease" | "webhooks") && options.wants(part)) {
         data::make(cluster, "pending", options.pending).await?;
     }
-    if options.wants("lease") {
+    if options.wants("lease") || options.wants("webhooks") {
         data::make(cluster, "jobs", options.jobs).await?;
     }
     if options.wants("reads") {
@@ -195,6 +196,7 @@ async fn measure(options: &Options, cluster: &Cluster, summary: &mut Summary) ->
             "reads" => parts::reads::run(options, cluster, summary).await,
             "closing" => parts::closing::run(options, cluster, summary).await,
             "events" => parts::events::run(options, cluster, summary).await,
+            "webhooks" => parts::webhooks::run(options, cluster, summary).await,
             _ => parts::memory::run(options, cluster, summary).await,
         }
         .map_err(|sentence| format!("{part}: {sentence}"))?;

@@ -89,7 +89,7 @@ async fn serve(mut stream: TcpStream, book: Arc<Mutex<Book>>) {
             whole = whole.or_else(|| length(&buffer));
         }
         let (Some((at, time)), Some((head, body))) = (first, parts(&buffer)) else { return };
-        let key = header(head, "idempotency-key").unwrap_or_default().to_owned();
+        let key = header(head, "idempotency-key").or_else(|| header(head, "webhook-id")).unwrap_or_default().to_owned();
         let body = serde_json::from_slice(body).unwrap_or_default();
         let holds = {
             let mut book = book.lock().unwrap_or_else(PoisonError::into_inner);

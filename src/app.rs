@@ -1,11 +1,13 @@
 //! The composition root: the one place that knows all concrete types together.
 
 mod closings;
+mod hooks;
 mod mail;
 mod relaying;
 mod work;
 
 pub use closings::ClosingWork;
+pub use hooks::Hooks;
 pub use work::{Role, Work, leases};
 
 use crate::config::{self, Database, Settings};

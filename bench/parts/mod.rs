@@ -8,6 +8,7 @@ pub mod latency;
 pub mod lease;
 pub mod memory;
 pub mod reads;
+pub mod webhooks;
 
 use crate::data::{self, ORGANIZATION, REQUEST, Shape};
 use crate::http::post;

@@ -22,11 +22,16 @@ pub(super) struct Relaying {
 }
 
 impl Relaying {
-    /// Starts it, on the runtime that this is called on.
+    /// Starts it, on the runtime that this is called on, with those who are `told` of events.
     ///
     /// # Errors
     /// When the operating system gives no thread.
-    pub(super) fn start(pools: &Pools, settings: &Settings, signals: &Signals) -> Result<Self, AppError> {
+    pub(super) fn start(
+        pools: &Pools,
+        settings: &Settings,
+        signals: &Signals,
+        told: impl IntoIterator<Item = Arc<dyn Consumer>>,
+    ) -> Result<Self, AppError> {
         // A rhythm of its own: nobody waits for a job as they wait for news.
         let leases = leases_with(pools, &settings.database, settings.events.timing(), "events")?;
         let pools = pools.for_work(CONNECTIONS);
@@ -41,8 +46,8 @@ impl Relaying {
             .waking(signals.clone());
         let outbox = PgOutbox::new(reads, store);
         let post = super::mail::post(&pools, settings).map_err(AppError::Other)?;
-        let consumers: Vec<Arc<dyn Consumer>> =
-            vec![Arc::new(Cleaner::new(outbox.clone(), settings.events.retention())), Arc::new(post)];
+        let cleaner: Arc<dyn Consumer> = Arc::new(Cleaner::new(outbox.clone(), settings.events.retention()));
+        let consumers = told.into_iter().chain([cleaner, Arc::new(post)]).collect();
         let relay_settings = RelaySettings { poll_interval: settings.events.poll_interval };
         let relay = Relay::start(outbox, leases.clone(), signals.clone(), relay_settings, consumers);
         Ok(Self { relay, leases, pools })

@@ -1,5 +1,6 @@
 //! What a process does besides answering: the heartbeat, the worker, the relay, and the signals between processes.
 
+use super::hooks::Hooks;
 use super::relaying::Relaying;
 use super::{AppError, Leases, UseCases};
 use crate::config::{Database, Settings};
@@ -7,9 +8,6 @@ use crate::domain::lease::Timing;
 use crate::pg::{PgJobs, PgLeases, PgPulse, PgReads, PgStore, PoolSettings, Pools, Signals, Topic};
 use crate::processing::gateway::{Gateway, GatewaySettings};
 use crate::processing::worker::{Worker, WorkerSettings};
-use crate::webhooks::address::{Guard, SystemNames};
-use crate::webhooks::secret::Keys;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -54,7 +52,7 @@ pub struct Work {
     pools: Pools,
     leases: Leases,
     /// Where webhooks may lead, and what keeps their secrets.
-    hooks: (Guard, Option<Keys>),
+    hooks: Hooks,
     signals: Signals,
     /// End when this is dropped.
     signalling: JoinSet<()>,
@@ -72,8 +70,7 @@ impl Work {
     pub fn start(pools: Pools, settings: &Settings, role: Role) -> Result<Self, AppError> {
         let processing = &settings.processing;
         let connector = processing.connector().map_err(AppError::Other)?;
-        let guard = Guard::new(Arc::new(SystemNames), settings.webhooks.allowed().map_err(AppError::Other)?);
-        let hooks = (guard, settings.webhooks.keys().map_err(AppError::Other)?);
+        let hooks = Hooks::of(settings)?;
         let leases = leases(&pools, settings)?;
         let connected = connector.is_some();
         let topics = [
@@ -84,7 +81,12 @@ impl Work {
         ];
         let topics: Vec<Topic> = topics.into_iter().filter(|(_, listens)| *listens).map(|(topic, _)| topic).collect();
         let (signals, signalling) = Signals::start(pools.write.options(), &topics);
-        let relaying = role.works().then(|| Relaying::start(&pools, settings, &signals)).transpose()?;
+        let relaying = if role.works() {
+            let told = hooks.deliveries(&pools, settings, &signals)?;
+            Some(Relaying::start(&pools, settings, &signals, told)?)
+        } else {
+            None
+        };
         let worker = if let (Some(url), true) = (connector, role.works()) {
             let gateway = Gateway::new(GatewaySettings {
                 url,
@@ -113,7 +115,7 @@ impl Work {
     /// The use cases of this process: with a connector, each approval starts a job.
     #[must_use]
     pub fn use_cases(&self, settings: &Settings) -> UseCases {
-        let (guard, keys) = self.hooks.clone();
+        let Hooks { guard, keys } = self.hooks.clone();
         let timeout = settings.processing.lease_timeout;
         let signals = Some(self.signals.clone());
         let use_cases = UseCases::build(&self.pools, &settings.database, signals, self.connected, timeout);

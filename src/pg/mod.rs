@@ -48,6 +48,7 @@ mod chain;
 mod charges;
 mod closing;
 mod closing_reads;
+mod deliveries;
 mod error;
 mod events;
 mod idempotency;
@@ -70,6 +71,7 @@ mod statements;
 mod verify;
 mod webhooks;
 
+pub use deliveries::PgDeliveries;
 pub use events::PgOutbox;
 pub use identities::PgIdentities;
 pub use jobs::PgJobs;

@@ -48,6 +48,8 @@ pub(super) fn stored_status(status: Option<u16>) -> Option<i16> {
     status.and_then(|status| i16::try_from(status).ok())
 }
 
+pub(super) use endpoint;
+
 impl WebhookStore for PgStore {
     type Session = PgSession;
 

@@ -3,12 +3,17 @@
 //!
 //! - [`service`]: what administrators do;
 //! - [`address`]: which addresses may be spoken to, when one is named and at every connection;
-//! - [`secret`]: what signs, and how it is kept.
+//! - [`secret`]: what signs, and how it is kept;
+//! - [`deliver`]: who is told of what and when, [`window`]: in which order, [`sender`]: one attempt.
 
 pub mod address;
+pub mod deliver;
+pub mod delivery_store;
 pub mod secret;
+pub mod sender;
 pub mod service;
 pub mod store;
+pub mod window;
 
 use crate::domain::webhook::WebhookRefusal;
 use crate::transaction::UseCaseError;

@@ -146,7 +146,7 @@ async fn pages_of_a_known_origin_may_call_and_read_errors_too() {
         assert!(answer.header("vary").to_lowercase().contains("origin"), "{}", answer.header("vary"));
     }
     let wanted = "authorization,content-type,idempotency-key,if-none-match,x-request-id,traceparent";
-    for method in ["GET", "POST", "PUT"] {
+    for method in ["GET", "POST", "PUT", "DELETE"] {
         let allowed = preflight(&app, ORIGIN, method, wanted).await;
         assert!(allowed.status.is_success(), "{}", allowed.text);
         assert_eq!(allowed.header("access-control-allow-origin"), ORIGIN);
@@ -156,7 +156,7 @@ async fn pages_of_a_known_origin_may_call_and_read_errors_too() {
     }
     for (origin, method, headers) in [
         ("https://evil.example", "GET", "authorization"),
-        (ORIGIN, "DELETE", "authorization"),
+        (ORIGIN, "PATCH", "authorization"),
         (ORIGIN, "GET", "x-evil"),
     ] {
         let refused = preflight(&app, origin, method, headers).await.expect_problem(403, "forbidden");

@@ -53,7 +53,7 @@ async fn is_relay(app: &App, process: &Serving) -> bool {
 }
 
 /// Which of these processes holds it, if any does.
-async fn place_of_relay(app: &App, processes: &[Serving]) -> Option<usize> {
+pub async fn place_of_relay(app: &App, processes: &[Serving]) -> Option<usize> {
     let holder = holder(app).await?;
     processes.iter().position(|process| process.pid().as_raw_nonzero().to_string() == holder)
 }

@@ -30,6 +30,11 @@ pub fn listen() {
     });
 }
 
+/// The lines so far in which a text stands.
+pub fn that_hold(text: &str) -> Vec<Value> {
+    LINES.lock().unwrap().iter().filter(|line| line.to_string().contains(text)).cloned().collect()
+}
+
 /// The lines of one request so far.
 pub fn of_request(id: &str) -> Vec<Value> {
     LINES.lock().unwrap().iter().filter(|line| line["span"]["request_id"] == id).cloned().collect()

@@ -162,7 +162,7 @@ async fn meet_among_charges(met: &mut Met<'_>) {
 /// One installation has no key for webhooks, another has.
 async fn meet_among_webhooks(mut met: Met<'_>) -> BTreeSet<&'static str> {
     met.meet(Code::WebhooksNotConfigured, met.app.admin.post("webhooks", named("http://192.0.2.1/"))).await;
-    let app = App::with(webhooks::hooked()).await;
+    let app = App::answering(webhooks::hooked()).await;
     let mut there = Met { app: &app, codes: met.codes };
     let seen = webhooks::add(&app, "http://127.0.0.1:9/", &[]).await;
     let stale = webhooks::post(&app, &seen, "disable", json!({"version": 7}));

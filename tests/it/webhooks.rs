@@ -63,7 +63,7 @@ pub async fn history(app: &App, endpoint: &Value) -> Vec<(String, String)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_administrator_names_changes_and_deletes_an_endpoint() {
-    let app = App::with(hooked()).await;
+    let app = App::answering(hooked()).await;
     let added = app.admin.post("webhooks", json!({"url": "http://127.0.0.1:9", "event_types": ["request.approve"]}));
     let added = added.await.expect_status(201);
     let place = format!("/api/v1/organizations/{}/{}", app.organization, path(&added.body, ""));
@@ -112,7 +112,7 @@ async fn an_administrator_names_changes_and_deletes_an_endpoint() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_is_shown_once_and_kept_nowhere_in_plain() {
-    let app = App::with(hooked()).await;
+    let app = App::answering(hooked()).await;
     let body = named("http://127.0.0.1:9/in?token=s3cret-of-the-receiver");
     let first = app.admin.post_with_key("once", "webhooks", body.clone()).await.expect_status(201);
     let again = app.admin.post_with_key("once", "webhooks", body).await.expect_status(201);
@@ -158,9 +158,43 @@ async fn everywhere(app: &App, text: &str) -> Vec<String> {
     found
 }
 
+/// The one list over both histories has kinds before `request` and one after it: rows of one instant come once each.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_walk_meets_what_happened_in_one_instant_once_whatever_it_is_of() {
+    let app = App::answering(hooked()).await;
+    let applicant = app.applicant().await;
+    for title in ["A", "B"] {
+        applicant.submitted(title).await;
+    }
+    add(&app, "http://127.0.0.1:9/", &[]).await;
+    add(&app, "http://127.0.0.1:9/", &[]).await;
+    // One instant for all of it, as the superuser, whom no trigger stops.
+    app.execute(
+        "SET session_replication_role = replica;
+         UPDATE approval_history SET occurred_at = '2026-01-01Z';
+         UPDATE organization_history SET occurred_at = '2026-01-01Z'",
+    )
+    .await;
+    let (mut walked, mut path) = (Vec::new(), "history?to=2026-01-02T00:00:00Z&limit=1".to_owned());
+    loop {
+        let page = app.admin.read(&path).await.expect_status(200).body;
+        walked.extend(page["items"].as_array().unwrap().clone());
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        path = format!("history?to=2026-01-02T00:00:00Z&limit=1&cursor={cursor}");
+    }
+    let kinds: Vec<_> = walked.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["member", "member", "request", "request", "request", "request", "webhook", "webhook"]);
+    let mut names: Vec<_> =
+        walked.iter().map(|row| format!("{} {} {}", row["kind"], row["subject_id"], row["request_id"])).collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 6, "{walked:#?}");
+    app.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn only_administrators_and_only_what_they_saw() {
-    let app = App::with(hooked()).await;
+    let app = App::answering(hooked()).await;
     let endpoint = add(&app, "http://127.0.0.1:9/", &[]).await;
     let (member, outsider) = (app.applicant().await, app.outsider());
     for (who, problem) in [(&member, (403, "forbidden")), (&outsider, (403, "not_a_member"))] {
@@ -200,7 +234,7 @@ async fn only_administrators_and_only_what_they_saw() {
 async fn addresses_that_must_not_be_reached_are_refused_with_their_reason() {
     let mut settings = hooked();
     settings.webhooks.allow_private = vec!["127.0.0.5".to_owned()];
-    let app = App::with(settings).await;
+    let app = App::answering(settings).await;
     for (url, code) in [
         ("ftp://erp.example/", "url_invalid"),
         ("erp.example/in", "url_invalid"),
@@ -246,7 +280,7 @@ async fn addresses_that_must_not_be_reached_are_refused_with_their_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_those_who_add_at_once_no_more_are_let_in_than_there_is_room_for() {
-    let app = App::with(hooked()).await;
+    let app = App::answering(hooked()).await;
     for _ in 0..18 {
         add(&app, "http://127.0.0.1:9/", &[]).await;
     }

@@ -311,6 +311,19 @@ const ACROSS: &[(&str, &str)] = &[
         "DELETE FROM job_lease l USING stray s",
         "leases that nobody keeps and nobody will take; no row leaves the database",
     ),
+    (
+        "SELECT e.organization_id, e.id FROM webhook_endpoint e",
+        "the relay looks for webhooks that have something to be told; each is told within its organization",
+    ),
+    (
+        "SELECT extract(epoch FROM min(e.next_attempt_at)",
+        "the relay asks when to look for webhooks again; no row leaves the database",
+    ),
+    ("SELECT e.state, count(*) AS \"count!\"", "the figures of an operator; no row leaves the database"),
+    (
+        "WITH old AS ( SELECT d.organization_id, d.endpoint_id",
+        "attempts to deliver that have grown old are deleted; no row leaves the database",
+    ),
     ("count(*) FILTER (WHERE j.state = 'failed')", "the figures of an operator; no row leaves the database"),
     (
         "WITH moved AS ( DELETE FROM outbox_event",
