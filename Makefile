@@ -4,9 +4,8 @@ SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-WRITES ?= 2000
-KILLS ?= 20
-PEOPLE ?= 8
+SECONDS ?= 60
+PEOPLE ?= 12
 
 .PHONY: help setup run connector test check torture mutants bench sqlx openapi page page-types page-test screenshots page-bench clean
 
@@ -39,8 +38,8 @@ check: setup ## The quick half of `make test`: format, lints, unit tests
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo test --locked --lib
 
-torture: setup ## People, kill -9 and a proof afterwards: make torture WRITES=2000 KILLS=20 PEOPLE=8 [SEED=n]
-	RINGI_TORTURE_WRITES=$(WRITES) RINGI_TORTURE_KILLS=$(KILLS) RINGI_TORTURE_PEOPLE=$(PEOPLE) \
+torture: setup ## Several servers, people, kill -9 and worse, and a proof afterwards: make torture SECONDS=60 [PEOPLE=12] [SEED=n]
+	RINGI_TORTURE_SECONDS=$(SECONDS) RINGI_TORTURE_PEOPLE=$(PEOPLE) \
 	$(if $(SEED),RINGI_TORTURE_SEED=$(SEED)) cargo test --locked --test it torture::every_promise -- --nocapture
 
 mutants: setup ## Build Ringi broken on purpose, and see the torture test catch each by name

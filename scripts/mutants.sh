@@ -37,7 +37,7 @@ DATABASE_URL=$url "$built/debug/ringi" migrate
 fresh() {
     rm -rf "$work/sources"
     mkdir "$work/sources"
-    tar -cf - .cargo .sqlx Cargo.lock Cargo.toml build.rs config migrations src tests web/dist | tar -xmf - -C "$work/sources"
+    tar -cf - .cargo .sqlx bench Cargo.lock Cargo.toml build.rs config migrations src tests web/dist | tar -xmf - -C "$work/sources"
 }
 
 # cargo_test ARGUMENT...: in the copy, with its own target folder.

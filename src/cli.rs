@@ -174,10 +174,15 @@ pub async fn run() -> ExitCode {
     {
         return fail(&format!(".env can't be read: {error}"));
     }
-    let settings = match Settings::load() {
+    let mut settings = match Settings::load() {
         Ok(settings) => settings,
         Err(error) => return fail(&error.to_string()),
     };
+    // The bar says what the log would, whose lines would tear it apart; warnings still come.
+    let has_bar = matches!(&cli.command, Command::Close(wanted) if wanted.shows_bar());
+    if has_bar && settings.log.filter == Settings::defaults().log.filter {
+        "warn".clone_into(&mut settings.log.filter);
+    }
     if let Err(sentence) = telemetry::log(&settings.log) {
         return fail(&sentence);
     }

@@ -1,6 +1,6 @@
 //! `ringi close`: a month, from the command line or from cron.
 
-use super::progress::Progress;
+use super::progress::{Progress, shows_bar};
 use super::{say, warn};
 use crate::app::{AppError, Closer, ClosingWork, Db, Pools, UseCases, leases};
 use crate::closing::closer::{Asked, Begun};
@@ -44,6 +44,13 @@ pub(super) struct Close {
     /// One JSON object a line.
     #[arg(long)]
     json: bool,
+}
+
+impl Close {
+    /// Whether a person watches a bar.
+    pub(super) fn shows_bar(&self) -> bool {
+        shows_bar(self.json)
+    }
 }
 
 fn period(text: &str) -> Result<Period, String> {

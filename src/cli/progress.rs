@@ -15,11 +15,15 @@ pub(super) struct Progress {
     what: String,
 }
 
+/// Whether a bar is drawn: for a person at a terminal.
+pub(super) fn shows_bar(as_json: bool) -> bool {
+    !as_json && std::io::stderr().is_terminal()
+}
+
 impl Progress {
     /// `rows` are to be done for `what`.
     pub(super) fn new(what: String, rows: i64, as_json: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let bar = if terminal && !as_json {
+        let bar = if shows_bar(as_json) {
             ProgressBar::with_draw_target(u64::try_from(rows).ok(), ProgressDrawTarget::stderr())
         } else {
             ProgressBar::hidden()
@@ -30,7 +34,8 @@ impl Progress {
             bar.set_style(style);
         }
         bar.set_length(u64::try_from(rows).unwrap_or(0));
-        Self { bar, lines: (!terminal && !as_json).then(|| Cell::new(Instant::now())), what }
+        let is_plain = !as_json && !shows_bar(as_json);
+        Self { bar, lines: is_plain.then(|| Cell::new(Instant::now())), what }
     }
 
     /// It turned out how many rows are to be done.

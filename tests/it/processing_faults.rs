@@ -35,8 +35,8 @@ async fn rig(mood: Mood) -> (App, Outside) {
 
 /// A worker in the middle of its call: nothing is answered yet.
 async fn at_work() -> (App, Outside, Person, Value, Serving) {
-    let (app, outside) = rig(Mood::Held).await;
-    let (applicant, request) = approved(&app, "A printer").await;
+    let (app, outside) = Box::pin(rig(Mood::Held)).await;
+    let (applicant, request) = Box::pin(approved(&app, "A printer")).await;
     let first = worker(&app, &outside, &[]);
     outside.until_asked(1).await;
     (app, outside, applicant, request, first)

@@ -1,7 +1,7 @@
 //! The proof afterwards: from the record of the calls and from SQL, by rules of its own.
 
-use super::chain;
 use super::record::{Call, Entries, Told};
+use super::{chain, events, jobs, months, roles};
 use crate::harness;
 use sqlx::{AssertSqlSafe, FromRow, PgConnection};
 use std::collections::{HashMap, HashSet};
@@ -127,6 +127,10 @@ pub(super) async fn audit(entries: &Entries, db: &mut PgConnection) -> Vec<Broke
     for fault in &entries.faults {
         audit.broken.push(Broken::new(FAULT, fault.clone()));
     }
+    audit.broken.extend(roles::check(entries));
+    audit.broken.extend(months::check(entries, db).await);
+    audit.broken.extend(jobs::check(db).await);
+    audit.broken.extend(events::check(db).await);
     audit.broken.extend(chain::check(CHAIN, db).await);
     audit.broken
 }

@@ -6,7 +6,7 @@ use super::record::{Attempt, Call, Look, Record, Told, Who};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -27,7 +27,9 @@ struct Known {
 
 /// Where people work.
 pub(super) struct World {
-    pub(super) address: String,
+    /// Of each server.
+    addresses: Vec<String>,
+    asked: AtomicUsize,
     pub(super) organization: Uuid,
     pub(super) record: Record,
     /// How many calls have been answered for good.
@@ -39,24 +41,33 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(address: &str, organization: Uuid) -> Self {
+    pub(super) fn new(addresses: Vec<String>, organization: Uuid) -> Self {
         Self {
-            address: address.to_owned(),
+            addresses,
+            asked: AtomicUsize::new(0),
             organization,
             record: Record::default(),
             answered: watch::channel(0).0,
             over: AtomicBool::new(false),
-            http: reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap(),
+            http: reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(10)).build().unwrap(),
             desk: Mutex::default(),
         }
     }
 
+    /// At one server after the other.
     fn url(&self, path: &str) -> String {
-        format!("{}/api/v1/organizations/{}/{path}", self.address, self.organization)
+        let address = &self.addresses[self.asked.fetch_add(1, Ordering::Relaxed) % self.addresses.len()];
+        format!("{address}/api/v1/organizations/{}/{path}", self.organization)
     }
 
     /// One try. Nothing when the connection was lost, or never made.
-    async fn ask(&self, who: &Who, method: Method, path: &str, write: Option<(&str, &Value)>) -> Option<Told> {
+    pub(super) async fn ask(
+        &self,
+        who: &Who,
+        method: Method,
+        path: &str,
+        write: Option<(&str, &Value)>,
+    ) -> Option<Told> {
         let mut request = self.http.request(method, self.url(path)).bearer_auth(&who.token);
         if let Some((key, body)) = write {
             request = request.header("Idempotency-Key", key).json(body);

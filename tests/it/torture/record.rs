@@ -1,5 +1,7 @@
 //! What people asked for and what they were told: all that the audit knows besides the database.
 
+use super::months::{Charged, MonthLook};
+use super::roles::RoleChange;
 use serde_json::Value;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -59,9 +61,13 @@ impl Told {
         (200..300).contains(&self.status)
     }
 
-    /// Whether the caller now knows what became of the call.
+    /// Whether the caller now knows what became of the call. Who is no member for a while is not told what became of what
+    /// he asked for before, and asks again when he is one.
     pub(super) fn is_definite(&self) -> bool {
-        !matches!((self.status, self.code()), (503, "busy" | "outcome_unknown") | (409, "idempotency_in_progress"))
+        !matches!(
+            (self.status, self.code()),
+            (503, "busy" | "outcome_unknown") | (409, "idempotency_in_progress") | (403, "not_a_member")
+        )
     }
 
     /// The version and the status that it tells of: those after the call, or those that stood against it.
@@ -101,6 +107,9 @@ pub(super) struct Entries {
     pub(super) people: Vec<Who>,
     pub(super) calls: Vec<Call>,
     pub(super) looks: Vec<Look>,
+    pub(super) roles: Vec<RoleChange>,
+    pub(super) months: Vec<MonthLook>,
+    pub(super) charges: Vec<Charged>,
     /// What no client may ever be told, whoever asked.
     pub(super) faults: Vec<String>,
 }
