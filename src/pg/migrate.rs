@@ -161,6 +161,7 @@ GRANT INSERT ON confirmed_charge, billing_total TO ringi_app;
 GRANT INSERT, UPDATE, DELETE ON blocked_charge, charge_backfill TO ringi_app;
 GRANT INSERT ON approval_version, approval_history, organization_history, outbox_event, user_identity TO ringi_app;
 GRANT INSERT, UPDATE, DELETE ON idempotency_key, job_lease TO ringi_app;
+GRANT INSERT, DELETE ON open_request TO ringi_app;
 GRANT INSERT, UPDATE ON job, job_attempt, job_result TO ringi_app;
 GRANT INSERT, UPDATE, DELETE ON webhook_endpoint, webhook_delivery TO ringi_app;
 GRANT DELETE ON outbox_event TO ringi_app;

@@ -5,7 +5,7 @@ use super::error::{corrupt, is_lost_connection, store_error};
 use super::pool::{Lent, Pool};
 use crate::approvals::store::{ApprovalReads, Standing};
 use crate::approvals::view::{
-    Counts, DECIDERS_SHOWN, HistoryPage, ListQuery, Page, Place, RequestView, VersionView, WaitingFor,
+    Counts, DECIDERS_SHOWN, HistoryPage, ListQuery, Page, Place, RequestView, VersionView, View, WaitingFor,
 };
 use crate::domain::content::Content;
 use crate::domain::history::{Hash, RequestEntry};
@@ -16,6 +16,9 @@ use crate::transaction::{StoreError, Viewer};
 use sqlx::{PgConnection, query};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
+
+/// Up to so many requests are looked at one by one, wherever they are in an organization's list.
+const FEW: i64 = 1_000;
 
 /// Reads on the pool of their own.
 #[derive(Clone, Debug)]
@@ -164,6 +167,45 @@ macro_rules! view {
 }
 
 impl PgReads {
+    /// The few requests that a list can show at all, if they are few: those that a member without an overview wrote or
+    /// acted on, those that are open, those whose contents have all the characters that are looked for. The shortest of
+    /// these lists counts; where all are long, a walk in the list's own order soon has a page together.
+    ///
+    /// It says where to look, and no more: what is there is judged by [`Self::views`].
+    async fn few(
+        connection: &mut PgConnection,
+        viewer: Viewer,
+        list: &ListQuery,
+    ) -> Result<Option<Vec<Uuid>>, sqlx::Error> {
+        let row = query!(
+            r#"SELECT CASE WHEN NOT (m.can_approve OR m.is_admin) THEN
+                        ARRAY(SELECT DISTINCT h.request_id FROM approval_history h
+                              WHERE h.organization_id = $1 AND h.actor_id = $2 LIMIT $5) END AS own,
+                      CASE WHEN $3::bool THEN
+                        ARRAY(SELECT o.request_id FROM open_request o
+                              WHERE o.organization_id = $1 ORDER BY o.request_id LIMIT $5) END AS open,
+                      CASE WHEN $4::text IS NOT NULL THEN
+                        ARRAY(SELECT c.request_id FROM approval_version c
+                              WHERE c.organization_id = $1
+                                AND search_grams(c.organization_id, c.title || E'\n' || c.description, false)
+                                    @> search_grams($1, $4, true)
+                              LIMIT $5) END AS found
+               FROM organization_member m
+               WHERE m.organization_id = $1 AND m.user_id = $2"#,
+            viewer.organization_id.0,
+            viewer.user_id.0,
+            list.view == View::Inbox,
+            list.text,
+            FEW + 1,
+        )
+        .fetch_optional(connection)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let lists = [row.own, row.open, row.found].into_iter().flatten();
+        let is_few = |ids: &Vec<Uuid>| i64::try_from(ids.len()).is_ok_and(|n| n <= FEW);
+        Ok(lists.filter(is_few).min_by_key(Vec::len))
+    }
+
     /// One request or a page of them, by the one statement that every view of a request comes from. The plan is made
     /// anew with the values (`force_custom_plan`), so that the conditions that do not apply cost nothing. The search
     /// names the organization itself: as a subquery without it, it would be run once over everybody's contents.
@@ -176,6 +218,10 @@ impl PgReads {
         limit: i64,
     ) -> Result<Vec<RequestView>, StoreError> {
         let (rows, all) = reading!(self, connection => async {
+            let few = match id {
+                Some(id) => Some(vec![id.0]),
+                None => Self::few(connection, viewer, list).await?,
+            };
             let rows = query!(
             r#"SELECT v.id AS "id!", v.applicant_id AS "applicant_id!", v.title AS "title!",
                       v.description AS "description!", v.amount, v.currency, v.status AS "status!",
@@ -199,7 +245,7 @@ impl PgReads {
                        WHERE c.organization_id = $1 AND c.request_id = v.id
                          AND c.version = v.content_version AND (c.title ILIKE $7 OR c.description ILIKE $7)))
                  AND ($8::timestamptz IS NULL OR (v.created_at, v.id) < ($8, $9::uuid))
-                 AND ($10::uuid IS NULL OR v.id = $10)
+                 AND ($10::uuid[] IS NULL OR v.id = ANY ($10))
                ORDER BY v.created_at DESC, v.id DESC
                LIMIT $11"#,
             viewer.organization_id.0,
@@ -211,7 +257,7 @@ impl PgReads {
             list.text.as_deref().map(contains_pattern),
             after.map(|place| place.created_at),
             after.map(|place| place.id),
-            id.map(|id| id.0),
+            few.as_deref(),
             limit,
         )
             .fetch_all(&mut *connection)
@@ -259,13 +305,45 @@ impl ApprovalReads for PgReads {
     }
 
     async fn counts(&self, viewer: Viewer) -> Result<Counts, StoreError> {
+        // One statement, so one moment. Nobody walks through all that ever was: the open ones are few; of the final ones
+        // the history says how many there are (who has an overview sees all that were ever submitted), and of a member
+        // without an overview those are looked at that he wrote or acted on.
         let rows = reading!(self, connection => query!(
-            r#"SELECT v.status AS "status!", count(*) AS "all!",
-                      count(*) FILTER (WHERE v.applicant_id = v.viewer_id) AS "mine!",
-                      count(*) FILTER (WHERE v.can_decide) AS "inbox!"
-               FROM visible_request v
-               WHERE v.organization_id = $1 AND v.viewer_id = $2
-               GROUP BY v.status"#,
+            r#"WITH viewer AS MATERIALIZED (
+                 SELECT can_approve OR is_admin AS has_overview FROM organization_member
+                 WHERE organization_id = $1 AND user_id = $2 AND is_active
+               ), counted AS (
+                 SELECT v.status, count(*) AS seen, count(*) FILTER (WHERE v.applicant_id = $2) AS mine,
+                        count(*) FILTER (WHERE v.can_decide) AS inbox
+                 FROM open_request o
+                 JOIN visible_request v ON v.organization_id = o.organization_id AND v.id = o.request_id
+                 WHERE o.organization_id = $1 AND v.organization_id = $1 AND v.viewer_id = $2
+                 GROUP BY v.status
+                 UNION ALL
+                 SELECT h.to_status, count(*), 0, 0
+                 FROM approval_history h
+                 WHERE h.organization_id = $1 AND h.to_status IN ('approved', 'rejected', 'withdrawn')
+                   AND h.from_status <> 'draft' AND (SELECT has_overview FROM viewer)
+                 GROUP BY h.to_status
+                 UNION ALL
+                 SELECT v.status, count(*) FILTER (WHERE v.submitted_at IS NULL AND (SELECT has_overview FROM viewer)),
+                        count(*), 0
+                 FROM visible_request v
+                 WHERE v.organization_id = $1 AND v.viewer_id = $2 AND v.applicant_id = $2
+                   AND v.status IN ('approved', 'rejected', 'withdrawn')
+                 GROUP BY v.status
+                 UNION ALL
+                 SELECT v.status, count(*), 0, 0
+                 FROM visible_request v
+                 WHERE v.organization_id = $1 AND v.viewer_id = $2
+                   AND v.id IN (SELECT h.request_id FROM approval_history h
+                                WHERE h.organization_id = $1 AND h.actor_id = $2)
+                   AND v.status IN ('approved', 'rejected', 'withdrawn') AND NOT (SELECT has_overview FROM viewer)
+                 GROUP BY v.status
+               )
+               SELECT status AS "status!", sum(seen)::bigint AS "seen!", sum(mine)::bigint AS "mine!",
+                      sum(inbox)::bigint AS "inbox!"
+               FROM counted GROUP BY status"#,
             viewer.organization_id.0,
             viewer.user_id.0,
         ).fetch_all(connection));
@@ -273,7 +351,7 @@ impl ApprovalReads for PgReads {
         Ok(Counts {
             mine: Status::ALL.iter().map(|s| (*s, of(*s).map_or(0, |row| row.mine))).collect(),
             inbox: rows.iter().map(|row| row.inbox).sum(),
-            all: Status::ALL.iter().map(|s| (*s, of(*s).map_or(0, |row| row.all))).collect(),
+            all: Status::ALL.iter().map(|s| (*s, of(*s).map_or(0, |row| row.seen))).collect(),
         })
     }
 

@@ -423,6 +423,13 @@ pub async fn check_invariants(db: &mut PgConnection) {
              WHERE h.request_id IS NULL OR e.subject_id IS NULL OR e.event_type <> 'request.' || h.action",
         ),
         (
+            "what is open is in the list of what is open, and nothing else is",
+            "SELECT coalesce(r.id, o.request_id)::text
+             FROM (SELECT * FROM approval_request WHERE status IN ('draft', 'pending', 'returned')) r
+               FULL JOIN open_request o ON (o.organization_id, o.request_id) = (r.organization_id, r.id)
+             WHERE r.id IS NULL OR o.request_id IS NULL",
+        ),
+        (
             "every content has its version",
             "SELECT r.id::text FROM approval_request r LEFT JOIN approval_version v
                ON (v.organization_id, v.request_id, v.version) = (r.organization_id, r.id, r.content_version)

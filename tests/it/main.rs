@@ -52,6 +52,7 @@ mod live;
 mod logs;
 mod mail;
 mod mail_faults;
+mod many;
 mod members;
 mod migrations;
 mod model;

@@ -8,8 +8,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// The tables that grow with every request.
-const BIG: [&str; 8] = [
+const BIG: [&str; 9] = [
     "approval_request",
+    "open_request",
     "approval_history",
     "approval_version",
     "outbox_event",
@@ -34,6 +35,7 @@ SELECT lpad(to_hex(k % 100), 32, '0')::uuid, lpad(to_hex(100000 + k), 32, '0')::
   '2026-01-01Z'::timestamptz + k * interval '1 second', '2026-01-02Z'::timestamptz + k * interval '1 second', now(), now(),
   'approve', lpad(to_hex(1000), 32, '0')::uuid, 'm0', decode(repeat('00', 32), 'hex')
 FROM generate_series(0, 19999) k;
+INSERT INTO open_request SELECT organization_id, id FROM approval_request WHERE status = 'pending';
 INSERT INTO approval_version SELECT organization_id, id, 1, title, description, amount, currency, content_hash
 FROM approval_request;
 INSERT INTO approval_history SELECT organization_id, id, v, CASE v WHEN 3 THEN last_actor_id ELSE applicant_id END, 'm',
