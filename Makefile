@@ -46,7 +46,6 @@ mutants: setup ## Build Ringi broken on purpose, and see the torture test catch 
 	@scripts/mutants.sh
 
 bench: setup ## Measure, on a PostgreSQL of its own: PART=approve (latency, hot, reads, memory, lease, closing, webhooks) for one part
-	cargo build --release --locked
 	cargo bench --locked --bench bench -- $(PART) $(ARGS)
 
 sqlx: setup ## Refresh .sqlx after a change of SQL or of a migration

@@ -46,7 +46,7 @@ async fn lists_counts_and_searches_of_many_are_whole() {
         .replace("{requests}", &MANY.to_string());
     app.execute(&decided).await;
     // As many that are still pending, later than all of those.
-    app.execute(&format!(
+    app.execute(
         "INSERT INTO approval_request (organization_id, id, applicant_id, title, description, status, version,
            content_version, content_hash, created_at, updated_at, submitted_at, last_action, last_actor_id, last_actor_name,
            chain_hash)
@@ -60,7 +60,7 @@ async fn lists_counts_and_searches_of_many_are_whole() {
            CASE v WHEN 1 THEN 'create' ELSE 'submit' END, CASE v WHEN 2 THEN 'draft' END,
            CASE v WHEN 1 THEN 'draft' ELSE 'pending' END, NULL, content_hash, updated_at, 1, chain_hash
          FROM approval_request r, generate_series(1, 2) v WHERE r.status = 'pending'; ANALYZE;"
-    ))
+    )
     .await;
 
     // The applicant has no overview, and wrote more than are looked at one by one; the approver sees all.
