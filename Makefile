@@ -6,11 +6,13 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 .DEFAULT_GOAL := help
 SECONDS ?= 60
 PEOPLE ?= 12
+EXAMPLES ?= 40
+SECONDS_EACH ?= 60
 
-.PHONY: help setup run connector test check torture mutants bench sqlx openapi page page-types page-test screenshots page-bench clean
+.PHONY: help setup run connector test check torture mutants strangers audit restore-walk bench sqlx openapi page page-types page-test screenshots page-bench clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 setup: ## Install what is missing (Debian), or say what to install
 	@scripts/setup.sh
@@ -44,6 +46,17 @@ torture: setup ## Several servers, people, kill -9 and worse, and a proof afterw
 
 mutants: setup ## Build Ringi broken on purpose, and see the torture test catch each by name
 	@scripts/mutants.sh
+
+strangers: setup ## Let schemathesis try all that /openapi.json says: EXAMPLES=40 SECONDS_EACH=60 [SEED=n] [WHO=admin]
+	cargo build --locked
+	@EXAMPLES=$(EXAMPLES) SECONDS_EACH=$(SECONDS_EACH) SEED=$(SEED) WHO="$(WHO)" scripts/strangers.sh
+
+audit: ## Licences and known faults of crates and packages; says what it could not check
+	@scripts/audit.sh
+
+restore-walk: setup ## Backup and restore on servers of its own: pg_dump, and a point in time
+	cargo build --locked
+	@scripts/restore-walk.sh
 
 bench: setup ## Measure, on a PostgreSQL of its own: PART=approve (latency, hot, reads, memory, lease, closing, webhooks) for one part
 	cargo bench --locked --bench bench -- $(PART) $(ARGS)

@@ -3,6 +3,7 @@
 
 mod catalog;
 mod document;
+mod figures;
 mod lists;
 mod schema;
 mod sources;

@@ -1,6 +1,6 @@
 //! The lists in `docs` against what they list.
 
-use super::read;
+use super::{read, root};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The (section, key, value) of a TOML file in which every value stands on the line of its key.
@@ -21,6 +21,65 @@ fn toml(text: &str) -> Vec<(String, String, String)> {
 fn rows(page: &str) -> Vec<Vec<String>> {
     let cells = |row: &str| row.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
     page.lines().filter(|row| row.starts_with("| `")).map(cells).collect()
+}
+
+/// The pages for people: in `docs`, and those that stand at the top.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = ["README.md", "CONTRIBUTING.md"].map(str::to_owned).into();
+    for folder in ["docs", "docs/decisions"] {
+        let files =
+            std::fs::read_dir(root(folder)).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        pages.extend(files.filter(|name| name.ends_with(".md")).map(|name| format!("{folder}/{name}")));
+    }
+    assert!(pages.len() > 20, "{pages:?}");
+    pages
+}
+
+#[test]
+fn every_link_and_every_named_file_is_there() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = read(&page);
+        let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for target in text.split("](").skip(1).map(|rest| rest.split([')', ' ']).next().unwrap()) {
+            let file = target.split('#').next().unwrap();
+            if !target.contains("://") && !file.is_empty() && !root(folder).join(file).exists() {
+                wrong.push(format!("{page}: {target}"));
+            }
+        }
+        // What stands between backquotes and begins as our files do.
+        let ours = ["src/", "tests/", "scripts/", "ops/", "migrations/", "docs/", "config/"];
+        for named in
+            text.split('`').skip(1).step_by(2).filter(|named| ours.iter().any(|start| named.starts_with(start)))
+        {
+            let plain = named.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-".contains(&b));
+            if plain && !root(named).exists() {
+                wrong.push(format!("{page}: `{named}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A page that says which test proves something must be right about that.
+#[test]
+fn every_named_test_is_there() {
+    let mut tests = String::new();
+    for folder in ["tests/it", "tests/it/contract", "tests/it/torture"] {
+        for file in std::fs::read_dir(root(folder)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "rs") {
+                tests.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let page = read("docs/security.md") + &read("docs/scaling.md");
+    let words =
+        page.split('`').filter(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b.is_ascii_digit()));
+    let named: BTreeSet<_> = words.filter(|name| name.matches('_').count() >= 4).collect();
+    assert!(named.len() >= 5, "{named:?}");
+    let missing: Vec<_> = named.iter().filter(|name| !tests.contains(&format!("fn {name}("))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
