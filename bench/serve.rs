@@ -112,6 +112,10 @@ pub async fn ringi_with(
         .env("RINGI__HTTP__LISTEN", &address)
         .env("RINGI__AUTH__HS256_SECRET", SECRET)
         .env("RINGI__DATABASE__MAX_CONNECTIONS", writers.to_string())
+        // A bench is nobody's usual caller.
+        .env("RINGI__LIMITS__USER_PER_S", "0")
+        .env("RINGI__LIMITS__ORGANIZATION_PER_S", "0")
+        .env("RINGI__LIMITS__ADDRESS_PER_S", "0")
         .env("RINGI__LOG__FORMAT", "json")
         .env("RINGI__LOG__FILTER", "warn")
         .envs(settings.iter().map(|(name, value)| (*name, value.as_str())))

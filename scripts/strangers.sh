@@ -26,7 +26,7 @@ fi
 bin=$PWD/target/debug/ringi
 [ -x $bin ] || cargo build --locked
 export RINGI__AUTH__HS256_SECRET=a-secret-for-the-strangers-32-bytes-or-more RINGI__DATABASE__EMBEDDED_DURABLE=false
-export RINGI__DATABASE__EMBEDDED_DIR=$dir/postgres RINGI__LOG__FILTER=warn RINGI__LOG__FORMAT=json PORT=0
+export RINGI__DATABASE__EMBEDDED_DIR=$dir/postgres RINGI__LOG__FILTER=warn,actix_http::h1::dispatcher=off RINGI__LOG__FORMAT=json PORT=0
 # A stranger is quicker than people.
 export RINGI__LIMITS__USER_PER_S=0 RINGI__LIMITS__ORGANIZATION_PER_S=0 RINGI__LIMITS__ADDRESS_PER_S=0
 unset DATABASE_URL RINGI_CONFIG

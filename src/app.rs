@@ -4,14 +4,18 @@ mod closings;
 mod hooks;
 mod mail;
 mod relaying;
+mod retention;
 mod work;
 
 pub use closings::ClosingWork;
 pub use hooks::Hooks;
+pub use retention::forget_old_keys;
 pub use work::{Role, Work, leases};
 
 use crate::config::{self, Database, Settings};
-use crate::http::{self, DemoPerson, DemoSignIn, Health, ProviderSettings, ServerSettings, SignIn, State};
+use crate::http::{
+    self, DemoPerson, DemoSignIn, Health, LimitSettings, Limits, ProviderSettings, Rate, ServerSettings, SignIn, State,
+};
 use crate::inspection::exports::Exports;
 use crate::lifecycle::{Runner, raise_open_files, stop_asked};
 use crate::live::HubSettings;
@@ -283,6 +287,17 @@ pub fn tokens(settings: &config::Auth) -> Result<Tokens, AppError> {
     Tokens::new(times, secret, issuers, fetching).map_err(AppError::Other)
 }
 
+/// The limits that the settings ask for.
+fn limits(settings: &config::Limits) -> Result<Limits, AppError> {
+    let rate = |per_second, burst| Rate { per_second, burst };
+    Ok(Limits::new(&LimitSettings {
+        user: rate(settings.user_per_s, settings.user_burst),
+        organization: rate(settings.organization_per_s, settings.organization_burst),
+        address: rate(settings.address_per_s, settings.address_burst),
+        trusted_proxies: settings.proxies().map_err(AppError::Other)?,
+    }))
+}
+
 /// How people sign in at the page. As somebody of the demo only where it was asked for.
 fn sign_in(settings: &Settings, listener: &TcpListener, demo: bool) -> Result<SignIn, AppError> {
     let page = &settings.page;
@@ -329,6 +344,7 @@ pub async fn serve(
 ) -> Result<(), AppError> {
     let tokens = tokens(&settings.auth)?;
     raise_open_files();
+    crate::lifecycle::allow_files(settings.http.max_connections);
     // Before the database: a port in use is told at once.
     let address = settings.listen_address()?;
     let listener = TcpListener::bind(address).map_err(|error| {
@@ -423,11 +439,13 @@ impl Service {
         let closing = ClosingWork::start(&pools, work.leases(), settings, &use_cases.admission, Some(work.signals()));
         if work.role().works() {
             closing.go_on(&runner, settings.closing.resume_interval);
+            retention::forget_every_so_often(&runner, &pools, settings, closing.stopping().clone());
         }
         let hub = hub(&work, settings);
         if work.role().answers() {
             runner.detach(hub.clone().run());
         }
+        let limits = limits(&settings.limits)?;
         let state = State {
             approvals: use_cases.approvals,
             members: use_cases.members,
@@ -445,6 +463,8 @@ impl Service {
             looking: use_cases.looking,
             runner: runner.clone(),
             body_limits: http::BodyLimits { bytes: settings.http.body_limit_bytes, time: settings.http.body_timeout },
+            answer_timeout: settings.http.answer_timeout,
+            limits: limits.clone(),
             health: health.clone(),
             metrics: metrics.clone(),
         };
@@ -455,6 +475,8 @@ impl Service {
             head_timeout: settings.http.head_timeout,
             keep_alive: settings.http.keep_alive,
             send_timeout: settings.http.send_timeout,
+            max_connections: settings.http.max_connections,
+            unread_timeout: settings.http.unread_timeout,
             shutdown_grace: settings.http.shutdown_grace,
             routes: if work.role().answers() { http::routes } else { http::worker_routes },
         };
@@ -474,7 +496,7 @@ impl Service {
             runner,
             server: server.handle(),
             serving: tokio::spawn(server),
-            gauges: tokio::spawn(gauges(pools.clone(), use_cases.admission, metrics)),
+            gauges: tokio::spawn(gauges(pools.clone(), use_cases.admission, limits, metrics)),
             fetching,
             work,
             grace: settings.http.shutdown_grace,
@@ -542,12 +564,13 @@ async fn keep_running(embedded: &EmbeddedPg) {
     }
 }
 
-async fn gauges(pools: Pools, admission: Admission, metrics: PrometheusHandle) {
+async fn gauges(pools: Pools, admission: Admission, limits: Limits, metrics: PrometheusHandle) {
     let mut every = tokio::time::interval(Duration::from_secs(1));
     loop {
         every.tick().await;
         // Else the samples of histograms pile up where nobody scrapes.
         metrics.run_upkeep();
+        limits.tidy();
         for (name, pool) in [("write", &pools.write), ("read", &pools.read)] {
             let sizes = pool.sizes();
             let gauge = |state, n: usize| {

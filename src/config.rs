@@ -2,12 +2,14 @@
 
 mod events;
 mod issuers;
+mod limits;
 mod mail;
 mod processing;
 mod webhooks;
 
 pub use events::Events;
 pub use issuers::{Issuer, read as read_issuers};
+pub use limits::Limits;
 pub use mail::Mail;
 pub use processing::Processing;
 pub use webhooks::Webhooks;
@@ -53,6 +55,8 @@ pub struct Settings {
     pub database: Database,
     /// `[http]`
     pub http: Http,
+    /// `[limits]`
+    pub limits: Limits,
     /// `[auth]`
     pub auth: Auth,
     /// `[processing]`
@@ -67,6 +71,8 @@ pub struct Settings {
     pub page: Page,
     /// `[closing]`
     pub closing: Closing,
+    /// `[retention]`
+    pub retention: Retention,
     /// `[log]`
     pub log: Log,
 }
@@ -114,6 +120,11 @@ pub struct Http {
     pub keep_alive: Duration,
     #[serde(rename = "send_timeout_ms", deserialize_with = "milliseconds")]
     pub send_timeout: Duration,
+    #[serde(rename = "unread_timeout_ms", deserialize_with = "milliseconds")]
+    pub unread_timeout: Duration,
+    #[serde(rename = "answer_timeout_ms", deserialize_with = "milliseconds")]
+    pub answer_timeout: Duration,
+    pub max_connections: usize,
     #[serde(rename = "drain_ms", deserialize_with = "milliseconds")]
     pub drain: Duration,
     #[serde(rename = "shutdown_grace_ms", deserialize_with = "milliseconds")]
@@ -165,6 +176,17 @@ pub struct Closing {
     pub chunk_max_rows: u32,
     #[serde(rename = "resume_interval_ms", deserialize_with = "milliseconds")]
     pub resume_interval: Duration,
+}
+
+/// `[retention]`: see `config/default.toml` for each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config/default.toml documents each of them")]
+pub struct Retention {
+    #[serde(rename = "idempotency_keys_h", deserialize_with = "hours")]
+    pub idempotency_keys: Duration,
+    #[serde(rename = "sweep_interval_ms", deserialize_with = "milliseconds")]
+    pub sweep_interval: Duration,
 }
 
 /// `[log]`: see `config/default.toml` for each.
@@ -287,6 +309,14 @@ impl Settings {
             );
         }
         read_issuers(&self.auth.issuers).map_err(SettingsError::Refused)?;
+        self.limits.check().map_err(SettingsError::Refused)?;
+        let http = &self.http;
+        if http.unread_timeout.is_zero() || http.answer_timeout.is_zero() || http.max_connections == 0 {
+            return refuse(
+                "http.unread_timeout_ms, http.answer_timeout_ms and http.max_connections must be 1 or more: without a limit clients could take all memory"
+                    .to_owned(),
+            );
+        }
         self.processing.check().map_err(SettingsError::Refused)?;
         self.webhooks.check().map_err(SettingsError::Refused)?;
         self.events.check().map_err(SettingsError::Refused)?;
@@ -295,6 +325,13 @@ impl Settings {
         if closing.chunk_target.is_zero() || closing.chunk_max_rows == 0 || closing.resume_interval.is_zero() {
             return refuse(
                 "closing.chunk_target_ms, closing.chunk_max_rows and closing.resume_interval_ms must be 1 or more"
+                    .to_owned(),
+            );
+        }
+        let retention = &self.retention;
+        if retention.idempotency_keys < Duration::from_hours(24) || retention.sweep_interval.is_zero() {
+            return refuse(
+                "retention.idempotency_keys_h must be 24 or more, which clients rely on, and retention.sweep_interval_ms 1 or more"
                     .to_owned(),
             );
         }
@@ -338,6 +375,10 @@ impl Settings {
 
 fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     u32::deserialize(deserializer).map(|n| Duration::from_millis(n.into()))
+}
+
+fn hours<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    u32::deserialize(deserializer).map(|n| Duration::from_secs(u64::from(n) * 3_600))
 }
 
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
@@ -412,6 +453,10 @@ mod tests {
         assert!(refused(|s| s.mail.smtp_url = Secret("ftp://mail".into())).contains("smtps://"));
         assert!(refused(|s| s.mail.longest_wait = Duration::ZERO).contains("includes that wait"));
         assert!(refused(|s| s.mail.lanes = 0).contains("mail.lanes"));
+        assert!(refused(|s| s.retention.idempotency_keys = Duration::from_hours(23)).contains("24 or more"));
+        assert!(refused(|s| s.http.unread_timeout = Duration::ZERO).contains("all memory"));
+        assert!(refused(|s| s.limits.user_burst = 0).contains("limits.user_burst"));
+        assert!(refused(|s| s.limits.trusted_proxies = vec!["10.0.0.0/33".into()]).contains("10.0.0.0/8"));
         assert!(refused(|s| s.closing.chunk_max_rows = 0).contains("closing.chunk_max_rows"));
         assert!(refused(|s| s.http.listen = "nowhere".into()).contains("127.0.0.1:8080"));
     }

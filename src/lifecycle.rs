@@ -58,6 +58,24 @@ impl Runner {
     }
 }
 
+/// Raises the number of files that this process may have open as far as it may, which is often more than what it is given
+/// at first, and says so when it will not do for as many connections.
+pub fn allow_files(connections: usize) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    // The database's connections, files, and what the libraries need.
+    let needed = u64::try_from(connections).unwrap_or(u64::MAX).saturating_add(1_000);
+    let given = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: given.maximum, ..given };
+    let allowed = if setrlimit(Resource::Nofile, raised).is_ok() { given.maximum } else { given.current };
+    if allowed.is_some_and(|allowed| allowed < needed) {
+        tracing::warn!(
+            allowed,
+            needed,
+            "fewer files may be open than http.max_connections needs: raise the limit (LimitNOFILE= of systemd, ulimit -n), or lower the setting"
+        );
+    }
+}
+
 /// Ends when somebody asks this process to stop: SIGTERM or SIGINT (Ctrl-C). Listens from this call on, so call it
 /// before you say that you are ready: whoever reads that may ask for the stop at once.
 ///

@@ -40,11 +40,20 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
     metrics::describe_counter!("ringi_http_requests_total", "Requests by route, method and status");
     metrics::describe_histogram!("ringi_http_request_duration_seconds", "Time to an answer by route, in seconds");
     metrics::describe_counter!("ringi_problems_total", "Problem answers by code");
+    metrics::describe_counter!("ringi_rate_limited_total", "429 by whose limit: user, organization, address");
+    metrics::describe_counter!("ringi_answers_broken_off_total", "Answers whose client took too long for them");
+    metrics::describe_counter!(
+        "ringi_idempotency_keys_forgotten_total",
+        "Kept answers forgotten after retention.idempotency_keys_h"
+    );
     metrics::describe_counter!("ringi_busy_total", "503 busy by reason: queue, lock_timeout, deadlock, unavailable");
     metrics::describe_histogram!(
         "ringi_lock_wait_seconds",
         "Time until a lock was held, by what: member, request, both of them in one statement, period, charge, lease"
     );
+    metrics::describe_counter!("ringi_exports_refused_total", "429 since an organization's exports are under way");
+    metrics::describe_counter!("ringi_exports_broken_total", "Exports that were broken off");
+    metrics::describe_counter!("ringi_history_accesses_total", "Looks at the history by result of recording them");
     metrics::describe_counter!("ringi_outcome_unknown_total", "Connections lost during COMMIT");
     metrics::describe_counter!("ringi_transaction_retries_total", "Transactions run again after a deadlock");
     metrics::describe_counter!("ringi_token_refusals_total", "Refused tokens by reason");

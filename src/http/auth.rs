@@ -13,22 +13,33 @@ impl State {
     /// Who sends this request.
     ///
     /// # Errors
-    /// 401 `unauthenticated`; the reason goes to log and metrics only. 503 when a person who is new to this process
+    /// 401 `unauthenticated`; the reason goes to log and metrics only. 429 `rate_limited`. 503 when a person who is new to this process
     /// can't be looked up.
     pub(super) async fn user(&self, request: &HttpRequest) -> Result<UserId, Problem> {
         let subject = match bearer(request) {
             Ok(token) => self.tokens.check(token).await,
             Err(refusal) => Err(refusal),
         };
-        let identity = match subject.map_err(unauthenticated)? {
-            Subject::User(user) => return Ok(user),
-            Subject::Identity(identity) => identity,
+        let identity = match subject {
+            Ok(Subject::User(user)) => return self.within_limit(user),
+            Ok(Subject::Identity(identity)) => identity,
+            Err(refusal) => {
+                let problem = unauthenticated(refusal);
+                // Guessing costs, too.
+                self.limits.nobody(request.peer_addr(), request.headers())?;
+                return Err(problem);
+            }
         };
         if let Some(user) = self.identities.known(&identity) {
-            return Ok(user);
+            return self.within_limit(user);
         }
         let identities = self.identities.clone();
-        self.run(async move { identities.user(&identity).await }).await
+        let user = self.run(async move { identities.user(&identity).await }).await?;
+        self.within_limit(user)
+    }
+
+    fn within_limit(&self, user: UserId) -> Result<UserId, Problem> {
+        self.limits.user(user).map(|()| user)
     }
 }
 

@@ -122,7 +122,7 @@ pub(super) async fn read_rows(
     ))
 }
 
-fn json_rows(bytes: &[u8]) -> Result<Vec<RowBody>, Problem> {
+pub(super) fn json_rows(bytes: &[u8]) -> Result<Vec<RowBody>, Problem> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     let rows = match first {
         Some(b'{') => serde_json::from_slice::<RowBody>(bytes).map(|row| vec![row]),
@@ -137,7 +137,7 @@ fn json_rows(bytes: &[u8]) -> Result<Vec<RowBody>, Problem> {
     })
 }
 
-fn ndjson_rows(bytes: &[u8], most: usize) -> Result<Vec<RowBody>, Problem> {
+pub(super) fn ndjson_rows(bytes: &[u8], most: usize) -> Result<Vec<RowBody>, Problem> {
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
     let mut rows = Vec::new();

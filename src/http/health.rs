@@ -12,9 +12,7 @@ pub(super) async fn live() -> HttpResponse {
 
 /// Requests should be sent here: the database answers, and its schema is as new as this program.
 pub(super) async fn ready(state: Data<State>) -> HttpResponse {
-    let health = state.health.clone();
-    // Detached: a probe that hangs up must not leave a connection of the pool in the middle of an answer.
-    if state.runner.run(async move { health.is_ready().await }).await == Some(true) {
+    if state.health.ask(&state.runner).await {
         HttpResponse::Ok().json(json!({"status": "ready"}))
     } else {
         HttpResponse::ServiceUnavailable().json(json!({"status": "not_ready"}))

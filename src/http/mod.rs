@@ -10,6 +10,7 @@ mod auth;
 mod body;
 mod charges;
 mod closings;
+mod connection;
 mod dto;
 mod dto_closing;
 mod dto_people;
@@ -21,12 +22,16 @@ mod extract;
 mod health;
 mod inspection;
 mod invitations;
+mod limits;
 mod mail;
 mod members;
 mod negotiate;
 mod page;
 mod processing;
+#[cfg(test)]
+mod properties;
 mod request_scope;
+mod sending;
 mod sign_in;
 mod state;
 mod statements;
@@ -35,6 +40,7 @@ mod unread;
 mod webhooks;
 
 pub use body::BodyLimits;
+pub use limits::{LimitSettings, Limits, Rate};
 pub use sign_in::{DemoPerson, DemoSignIn, ProviderSettings, SignIn};
 pub use state::{Health, State};
 
@@ -151,6 +157,10 @@ pub struct ServerSettings {
     pub keep_alive: Duration,
     /// How long what was sent may wait for the client to take it; zero: as long as the operating system waits.
     pub send_timeout: Duration,
+    /// The most connections at once.
+    pub max_connections: usize,
+    /// How long a client may take nothing of an answer that is there.
+    pub unread_timeout: Duration,
     /// How long requests under way may take after a stop was asked for.
     pub shutdown_grace: Duration,
     /// What is answered: [`routes`] or [`worker_routes`].
@@ -168,6 +178,7 @@ pub fn serve(listener: TcpListener, state: State, settings: &ServerSettings) -> 
     let server = HttpServer::new(move || {
         App::new()
             .app_data(Data::clone(&state))
+            .wrap(from_fn(limits::around))
             .wrap(cors(&origins))
             // Outermost: the last word on every failure, with what CORS has said kept.
             .wrap(from_fn(request_scope::scope))
@@ -177,6 +188,9 @@ pub fn serve(listener: TcpListener, state: State, settings: &ServerSettings) -> 
     .client_request_timeout(settings.head_timeout)
     .keep_alive(settings.keep_alive)
     .on_connect(give_up_after(settings.send_timeout))
+    .on_connect(connection::end_unread(settings.unread_timeout))
+    // Of each thread.
+    .max_connections(settings.max_connections.div_ceil(settings.workers.max(1)))
     .shutdown_timeout(settings.shutdown_grace.as_secs())
     // The process has its own order of stopping.
     .disable_signals()

@@ -1,11 +1,14 @@
 //! Around every request: its id, its span, its log line and figures, and the last word on failures and panics.
 
 use super::problem::{Code, Problem};
+use super::sending;
+use super::state::State;
 use super::unread::Unread;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
+use actix_web::web::Data;
 use actix_web::{Error, HttpResponse};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -39,6 +42,9 @@ pub(super) async fn scope(
             }
         }
         response = response.into_response(written);
+    }
+    if let Some(within) = response.request().app_data::<Data<State>>().map(|state| state.answer_timeout) {
+        response = response.map_body(|_, body| sending::bounded(body, within));
     }
     if let Some(unread) = unread {
         response = response.map_body(|_, body| unread.until(body));

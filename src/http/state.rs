@@ -2,6 +2,7 @@
 
 use super::body::{BodyLimits, Fields, read_object};
 use super::extract::{idempotency_key, path_period, path_uuid};
+use super::limits::Limits;
 use super::problem::{Code, Problem};
 use super::sign_in::SignIn;
 use crate::app::{
@@ -18,13 +19,15 @@ use actix_web::http::{StatusCode, header};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// What every handler has at hand.
 #[derive(Clone, Debug)]
@@ -61,6 +64,10 @@ pub struct State {
     pub runner: Runner,
     /// Bounds on bodies.
     pub body_limits: BodyLimits,
+    /// How long a client may take for an answer.
+    pub answer_timeout: Duration,
+    /// How often may be called.
+    pub limits: Limits,
     /// Says whether requests should be sent here.
     pub health: Health,
     /// Writes the metrics.
@@ -72,13 +79,29 @@ pub struct State {
 pub struct Health {
     pools: crate::app::Pools,
     stopping: Arc<AtomicBool>,
+    /// The answer that is under way, or the last one.
+    asked: Arc<Mutex<Option<Shared<BoxFuture<'static, bool>>>>>,
 }
 
 impl Health {
     /// Ready when the database behind `pools` is, until [`Health::stop`].
     #[must_use]
     pub fn new(pools: crate::app::Pools) -> Self {
-        Self { pools, stopping: Arc::new(AtomicBool::new(false)) }
+        Self { pools, stopping: Arc::new(AtomicBool::new(false)), asked: Arc::default() }
+    }
+
+    /// [`Health::is_ready`], for all who ask meanwhile at once: however many do, one connection of the pool is asked.
+    /// Detached: a probe that hangs up must not leave that connection in the middle of an answer.
+    pub(super) fn ask(&self, runner: &Runner) -> impl Future<Output = bool> + use<> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(asked) = asked.as_ref().filter(|asked| asked.peek().is_none()) {
+            return asked.clone();
+        }
+        let health = self.clone();
+        let answer = runner.run(async move { health.is_ready().await }).map(|ready| ready == Some(true));
+        let answer = answer.boxed().shared();
+        *asked = Some(answer.clone());
+        answer
     }
 
     /// From now on not ready: balancers look elsewhere before the listener closes.
@@ -96,7 +119,9 @@ impl State {
     /// Who looks, and in which organization.
     pub(super) async fn viewer(&self, request: &HttpRequest) -> Result<Viewer, Problem> {
         let user_id = self.user(request).await?;
-        Ok(Viewer { organization_id: OrganizationId(path_uuid(request, "org")?), user_id })
+        let organization_id = OrganizationId(path_uuid(request, "org")?);
+        self.limits.organization(request, organization_id)?;
+        Ok(Viewer { organization_id, user_id })
     }
 
     /// Runs a read of an organization's. At most half of the read connections are one organization's, so that nobody's

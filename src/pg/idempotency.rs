@@ -1,8 +1,12 @@
 //! The key's row: inserted empty before the work, filled with the answer in the statement of the effect.
 
+use super::reads::{PgReads, reading};
 use crate::domain::history::Hash;
+use crate::domain::ids::OrganizationId;
+use crate::transaction::StoreError;
 use crate::transaction::idempotency::{Answer, Kept, KeyClaim, KeyedCall};
 use sqlx::{PgConnection, query};
+use std::time::Duration;
 
 /// Takes the key. Waits for a transaction that holds it; a timeout of that wait is an answer, not an error, but ends
 /// the session all the same.
@@ -81,4 +85,63 @@ pub(super) async fn keep(connection: &mut PgConnection, kept: Kept<'_>) -> Resul
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// The keys of all organizations, for whoever forgets the old ones.
+#[derive(Clone, Debug)]
+pub struct PgKeys {
+    looking: PgReads,
+    forgetting: PgReads,
+}
+
+impl PgKeys {
+    /// Looks on the pool for reads, forgets on the pool for writes, each with the patience of a read: to forget twice is as
+    /// harmless as to look twice.
+    #[must_use]
+    pub const fn new(looking: PgReads, forgetting: PgReads) -> Self {
+        Self { looking, forgetting }
+    }
+
+    /// The next organizations, in the order of their ids, that have keys older than this.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn organizations_with_old(
+        &self,
+        age: Duration,
+        after: Option<OrganizationId>,
+        limit: i64,
+    ) -> Result<Vec<OrganizationId>, StoreError> {
+        let rows = reading!(self.looking, connection => query!(
+            // LATERAL: one look into each organization's part of the index, and never through all keys.
+            "SELECT o.id FROM organization o
+             CROSS JOIN LATERAL (SELECT FROM idempotency_key k
+                                 WHERE k.organization_id = o.id AND k.created_at < now() - make_interval(secs => $1)
+                                 LIMIT 1) old
+             WHERE $2::uuid IS NULL OR o.id > $2
+             ORDER BY o.id LIMIT $3",
+            age.as_secs_f64(),
+            after.map(|id| id.0),
+            limit,
+        ).fetch_all(connection));
+        Ok(rows.into_iter().map(|row| OrganizationId(row.id)).collect())
+    }
+
+    /// Forgets the oldest keys of an organization, of those older than this, and at most so many. Says how many.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was forgotten.
+    pub async fn forget(&self, organization: OrganizationId, age: Duration, limit: i64) -> Result<u64, StoreError> {
+        let done = reading!(self.forgetting, connection => query!(
+            "DELETE FROM idempotency_key k
+             WHERE k.organization_id = $1 AND (k.user_id, k.key) IN
+               (SELECT old.user_id, old.key FROM idempotency_key old
+                WHERE old.organization_id = $1 AND old.created_at < now() - make_interval(secs => $2)
+                ORDER BY old.created_at LIMIT $3)",
+            organization.0,
+            age.as_secs_f64(),
+            limit,
+        ).execute(connection));
+        Ok(done.rows_affected())
+    }
 }

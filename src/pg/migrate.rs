@@ -7,7 +7,8 @@
 use super::APPLICATION_ROLE;
 use sqlx::migrate::{Migrate, MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{ConnectOptions, Connection, query_scalar};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, query_scalar};
+use std::time::Duration;
 
 /// The migrations, in the binary.
 static MIGRATIONS: Migrator = Migrator {
@@ -15,6 +16,12 @@ static MIGRATIONS: Migrator = Migrator {
     ignore_missing: true,
     ..sqlx::migrate!("./migrations")
 };
+
+/// How long a step of a migration waits for a lock, in milliseconds. While it waits, everybody else who wants the table
+/// waits behind it: so it waits shorter than they do (`database.lock_timeout_ms`), gives way, and tries again.
+const LOCK_TIMEOUT_MS: u32 = 1_000;
+/// How often it tries, with a pause of a second to three between: some minutes, longer than any sane transaction.
+const TRIES: usize = 60;
 
 /// What `migrate` did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,22 +41,46 @@ pub struct Report {
 /// # Errors
 /// When the database can't be reached, or a migration fails or was changed after it had been applied.
 pub async fn migrate(options: &PgConnectOptions) -> Result<Report, MigrateError> {
+    apply(&MIGRATIONS, options).await
+}
+
+/// [`migrate`], with these migrations: those of a program.
+///
+/// # Errors
+/// As [`migrate`].
+pub async fn apply(migrations: &Migrator, options: &PgConnectOptions) -> Result<Report, MigrateError> {
     let mut connection = options.connect().await?;
     // One migrator at a time, over roles as well, which belong to the whole cluster.
     sqlx::raw_sql("SELECT pg_advisory_lock(hashtextextended('ringi/migrate', 0))").execute(&mut connection).await?;
     let roles = make_roles(&mut connection).await?;
-    let before = applied(&mut connection).await?;
+    let before = applied(migrations, &mut connection).await?;
     if roles {
         sqlx::raw_sql("SET ROLE ringi_owner").execute(&mut connection).await?;
     }
-    MIGRATIONS.run(&mut connection).await?;
-    if roles {
-        sqlx::raw_sql(GRANTS).execute(&mut connection).await?;
+    sqlx::raw_sql(AssertSqlSafe(format!("SET lock_timeout = {LOCK_TIMEOUT_MS}"))).execute(&mut connection).await?;
+    let mut tries = 1;
+    loop {
+        let done = async {
+            migrations.run(&mut connection).await?;
+            if roles {
+                sqlx::raw_sql(GRANTS).execute(&mut connection).await?;
+            }
+            Ok(())
+        };
+        match done.await {
+            Ok(()) => break,
+            Err(error) if gave_way(&error) && tries < TRIES => {
+                tracing::info!(%error, tries, "people are at work where a migration wants to go: it gives way, and tries again");
+                tokio::time::sleep(Duration::from_millis(1_000 + fastrand::u64(..2_000))).await;
+                tries += 1;
+            }
+            Err(error) => return Err(error),
+        }
     }
     let owes_charges = query_scalar!(r#"SELECT EXISTS (SELECT FROM charge_backfill) AS "owes!""#);
     let owes_charges = owes_charges.fetch_one(&mut connection).await?;
     connection.close().await?;
-    let known = MIGRATIONS.iter().count();
+    let known = migrations.iter().count();
     Ok(Report { applied: known.saturating_sub(before), known, roles, owes_charges })
 }
 
@@ -58,7 +89,7 @@ pub async fn migrate(options: &PgConnectOptions) -> Result<Report, MigrateError>
 /// # Errors
 /// When the database does not answer.
 pub async fn missing(connection: &mut PgConnection) -> Result<usize, MigrateError> {
-    Ok(MIGRATIONS.iter().count().saturating_sub(applied(connection).await?))
+    Ok(MIGRATIONS.iter().count().saturating_sub(applied(&MIGRATIONS, connection).await?))
 }
 
 /// True when the schema is as new as this program, or newer.
@@ -85,7 +116,15 @@ pub async fn application_role(connection: &mut PgConnection) -> Result<Option<&'
     Ok(may.unwrap_or(false).then_some(APPLICATION_ROLE))
 }
 
-async fn applied(connection: &mut PgConnection) -> Result<usize, MigrateError> {
+/// Whether a migration ended because others had the lock: nothing of it was saved.
+fn gave_way(error: &MigrateError) -> bool {
+    let (MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) = error else { return false };
+    let code = error.as_database_error().and_then(|error| error.code().map(std::borrow::Cow::into_owned));
+    // lock_not_available, deadlock_detected
+    matches!(code.as_deref(), Some("55P03" | "40P01"))
+}
+
+async fn applied(migrations: &Migrator, connection: &mut PgConnection) -> Result<usize, MigrateError> {
     // Not the migrator's own list, which would make its table: looking changes nothing.
     let exists = query_scalar!(r#"SELECT to_regclass('public._sqlx_migrations') IS NOT NULL AS "exists!""#)
         .fetch_one(&mut *connection)
@@ -93,8 +132,8 @@ async fn applied(connection: &mut PgConnection) -> Result<usize, MigrateError> {
     if !exists {
         return Ok(0);
     }
-    let done = connection.list_applied_migrations(&MIGRATIONS.table_name).await?;
-    Ok(MIGRATIONS.iter().filter(|known| done.iter().any(|done| done.version == known.version)).count())
+    let done = connection.list_applied_migrations(&migrations.table_name).await?;
+    Ok(migrations.iter().filter(|known| done.iter().any(|done| done.version == known.version)).count())
 }
 
 /// False where the login may not make roles, or where the tables belong to somebody who is not the owner role.

@@ -73,6 +73,7 @@ mod webhooks;
 
 pub use deliveries::PgDeliveries;
 pub use events::PgOutbox;
+pub use idempotency::PgKeys;
 pub use identities::PgIdentities;
 pub use jobs::PgJobs;
 pub use leases::{PgLeases, PgPulse};

@@ -1,6 +1,6 @@
 //! The same call again, under its key, is answered again and done once.
 
-use crate::harness::{Answer, App, Person, id_of, version_of};
+use crate::harness::{Answer, App, PATIENCE, Person, id_of, settings, version_of};
 use crate::wire::{post_text, refused, send};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use reqwest::Method;
@@ -191,6 +191,65 @@ async fn the_second_of_two_calls_waits_for_the_first_and_says_the_same() {
     let history = applicant.history(&pending).await;
     assert_eq!(history.len(), 3, "{history:#?}");
     app.check_invariants().await;
+    app.stop().await;
+}
+
+/// What is older than a client may rely on is forgotten, in short statements, and nothing else is.
+#[tokio::test(flavor = "multi_thread")]
+async fn old_keys_are_forgotten_and_young_ones_are_not() {
+    let app = App::start().await;
+    let applicant = app.applicant().await;
+    let elsewhere = Uuid::new_v4();
+    app.create_organization(elsewhere, applicant.id).await;
+    let (old, young) = (json!({"title": "Old"}), json!({"title": "Young"}));
+    let first = applicant.post_with_key("young", "requests", young.clone()).await.expect_status(201);
+    applicant.post_with_key("old", "requests", old.clone()).await.expect_status(201);
+    app.execute(
+        "UPDATE idempotency_key SET created_at = now() - interval '47 hours 59 minutes' WHERE key = 'young';
+         UPDATE idempotency_key SET created_at = now() - interval '48 hours 1 minute' WHERE key = 'old'",
+    )
+    .await;
+    // More than one statement's worth, of two organizations.
+    app.execute(&format!(
+        "INSERT INTO idempotency_key (organization_id, user_id, key, fingerprint, status, body, created_at)
+         SELECT o, '{user}', 'k' || n, sha256('x'), 200, '{{}}', now() - interval '3 days'
+         FROM unnest('{{{here}, {elsewhere}}}'::uuid[]) o, generate_series(1, 1200) n",
+        user = applicant.id,
+        here = app.organization,
+    ))
+    .await;
+    let age = app.settings.retention.idempotency_keys;
+    let forget = async |stop: bool| {
+        let asked = tokio_util::sync::CancellationToken::new();
+        if stop {
+            asked.cancel();
+        }
+        ringi::app::forget_old_keys(&app.pools, &app.settings.database, age, &asked).await.unwrap()
+    };
+    assert_eq!(forget(true).await, 0, "a process that stops begins nothing");
+    assert_eq!(forget(false).await, 2_401);
+    assert_eq!(forget(false).await, 0);
+    let left = app.count("SELECT count(*) FROM idempotency_key WHERE key IN ('young', 'old') OR key LIKE 'k%'").await;
+    assert_eq!(left, 1);
+    is_replay_of(&applicant.post_with_key("young", "requests", young).await, &first);
+    let again = applicant.post_with_key("old", "requests", old).await.expect_status(201);
+    assert_eq!(again.header("idempotency-replayed"), "", "a key that was forgotten is free");
+    app.stop().await;
+}
+
+/// A server forgets by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_forgets_old_keys_by_itself() {
+    let mut settings = settings();
+    settings.retention.sweep_interval = Duration::from_millis(50);
+    let app = App::with(settings).await;
+    app.applicant().await.post_with_key("old", "requests", json!({"title": "Old"})).await.expect_status(201);
+    app.execute("UPDATE idempotency_key SET created_at = now() - interval '3 days'").await;
+    let since = std::time::Instant::now();
+    while app.count("SELECT count(*) FROM idempotency_key").await > 0 {
+        assert!(since.elapsed() < PATIENCE, "nobody forgets");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     app.stop().await;
 }
 

@@ -68,7 +68,7 @@ fn a_port_in_use_is_told_before_anything_is_begun() {
 }
 
 /// An organization made by the command line, and its administrator.
-fn organization(url: &str) -> (Uuid, Uuid) {
+pub fn organization(url: &str) -> (Uuid, Uuid) {
     let admin = Uuid::new_v4();
     let made = create_org(url, "Kumo Trading", "Asia/Tokyo", admin);
     (id_of(&serde_json::from_str(&made.success()).unwrap()), admin)

@@ -49,6 +49,9 @@ export class Program {
         RINGI__DATABASE__EMBEDDED_DURABLE: "false",
         RINGI__LOG__FILTER: "warn",
         RINGI__HTTP__DRAIN_MS: "0",
+        // Tests are quicker than people.
+        RINGI__LIMITS__USER_PER_S: "0",
+        RINGI__LIMITS__ADDRESS_PER_S: "0",
         ...settings,
       },
     });

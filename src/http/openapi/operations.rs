@@ -122,9 +122,7 @@ impl Operation {
             Code::OutcomeUnknown => private && (operation.body.is_some() || operation.answer == Answer::Deleted),
             Code::VersionRequired => operation.changes(),
             Code::NotAcceptable => matches!(operation.answer, Answer::PageOrStream(_) | Answer::Events),
-            Code::RateLimited => {
-                matches!(operation.answer, Answer::PageOrStream(_) | Answer::Events) || operation.codes.contains(code)
-            }
+            Code::RateLimited => !operation.path.starts_with("/health/"),
             Code::Forbidden
             | Code::SelfApprovalForbidden
             | Code::RequestChanged

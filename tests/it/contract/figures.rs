@@ -97,8 +97,11 @@ fn expressions() -> Vec<String> {
     found
 }
 
+/// A figure's name, and what is asked of its labels: label, operator, value.
+type Named = (String, Vec<[String; 3]>);
+
 /// What an expression names: figures, each with its matchers (label, operator, value), and the labels that it groups by.
-fn named(expression: &str) -> (Vec<(String, Vec<[String; 3]>)>, Vec<String>) {
+fn named(expression: &str) -> (Vec<Named>, Vec<String>) {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut figures = Vec::new();
     for (at, _) in expression.match_indices("ringi_") {

@@ -2,6 +2,7 @@
 
 use super::{read, root};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// The (section, key, value) of a TOML file in which every value stands on the line of its key.
 fn toml(text: &str) -> Vec<(String, String, String)> {
@@ -29,7 +30,8 @@ fn pages() -> Vec<String> {
     for folder in ["docs", "docs/decisions"] {
         let files =
             std::fs::read_dir(root(folder)).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-        pages.extend(files.filter(|name| name.ends_with(".md")).map(|name| format!("{folder}/{name}")));
+        let pages_of = files.filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "md"));
+        pages.extend(pages_of.map(|name| format!("{folder}/{name}")));
     }
     assert!(pages.len() > 20, "{pages:?}");
     pages

@@ -324,6 +324,10 @@ const ACROSS: &[(&str, &str)] = &[
         "WITH old AS ( SELECT d.organization_id, d.endpoint_id",
         "attempts to deliver that have grown old are deleted; no row leaves the database",
     ),
+    (
+        "CROSS JOIN LATERAL (SELECT FROM idempotency_key k",
+        "the organizations that have keys to be forgotten; each forgets its own",
+    ),
     ("count(*) FILTER (WHERE j.state = 'failed')", "the figures of an operator; no row leaves the database"),
     (
         "WITH moved AS ( DELETE FROM outbox_event",
