@@ -1,7 +1,7 @@
 -- Quicker reads and decisions.
 --
 -- First what lists, counts and searches need in an organization with many requests, without an index on anything that a
--- decision changes in the request's own row (which would cost that row its HOT updates): see decision 21.
+-- decision changes in the request's own row (which would cost that row its HOT updates): see decision 32.
 
 -- The requests that are not final: few beside all that ever were. The inbox looks at these, and counts at these and at the
 -- final rows of the history. Written by the triggers alone, so whoever writes a request can't forget it. That a row is

@@ -474,7 +474,6 @@ impl Service {
             workers: if settings.http.workers == 0 { cores.min(4) } else { settings.http.workers },
             head_timeout: settings.http.head_timeout,
             keep_alive: settings.http.keep_alive,
-            send_timeout: settings.http.send_timeout,
             max_connections: settings.http.max_connections,
             unread_timeout: settings.http.unread_timeout,
             shutdown_grace: settings.http.shutdown_grace,

@@ -118,8 +118,6 @@ pub struct Http {
     pub head_timeout: Duration,
     #[serde(rename = "keep_alive_ms", deserialize_with = "milliseconds")]
     pub keep_alive: Duration,
-    #[serde(rename = "send_timeout_ms", deserialize_with = "milliseconds")]
-    pub send_timeout: Duration,
     #[serde(rename = "unread_timeout_ms", deserialize_with = "milliseconds")]
     pub unread_timeout: Duration,
     #[serde(rename = "answer_timeout_ms", deserialize_with = "milliseconds")]

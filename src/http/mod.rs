@@ -155,8 +155,6 @@ pub struct ServerSettings {
     pub head_timeout: Duration,
     /// How long an idle connection is kept.
     pub keep_alive: Duration,
-    /// How long what was sent may wait for the client to take it; zero: as long as the operating system waits.
-    pub send_timeout: Duration,
     /// The most connections at once.
     pub max_connections: usize,
     /// How long a client may take nothing of an answer that is there.
@@ -187,7 +185,6 @@ pub fn serve(listener: TcpListener, state: State, settings: &ServerSettings) -> 
     .workers(settings.workers)
     .client_request_timeout(settings.head_timeout)
     .keep_alive(settings.keep_alive)
-    .on_connect(give_up_after(settings.send_timeout))
     .on_connect(connection::end_unread(settings.unread_timeout))
     // Of each thread.
     .max_connections(settings.max_connections.div_ceil(settings.workers.max(1)))
@@ -196,18 +193,6 @@ pub fn serve(listener: TcpListener, state: State, settings: &ServerSettings) -> 
     .disable_signals()
     .listen(listener)?;
     Ok(server.run())
-}
-
-/// Has the operating system close a connection whose client takes nothing for so long: also one that reads nothing of a
-/// stream, of which nobody here would learn.
-fn give_up_after(patience: Duration) -> impl Fn(&dyn std::any::Any, &mut actix_web::dev::Extensions) + Clone {
-    let milliseconds = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
-    move |connection, _| {
-        let Some(stream) = connection.downcast_ref::<actix_web::rt::net::TcpStream>() else { return };
-        if let Err(error) = rustix::net::sockopt::set_tcp_user_timeout(stream, milliseconds) {
-            tracing::debug!(%error, "the operating system knows no limit for sending");
-        }
-    }
 }
 
 fn cors(origins: &[String]) -> Cors {

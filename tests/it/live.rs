@@ -338,7 +338,7 @@ async fn who_reads_nothing_is_let_go_and_the_others_go_on() {
     let mut settings = quick();
     settings.events.listener_queue = 20;
     settings.events.catch_up = 10;
-    settings.http.send_timeout = Duration::from_secs(2);
+    settings.http.unread_timeout = Duration::from_secs(2);
     let app = App::with(settings).await;
     let aiko = app.applicant().await;
     until_relayed(&app).await;
