@@ -103,5 +103,20 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
         "ringi_mail_oldest_due_seconds",
         "For how long the oldest mail that is due waits to be sent"
     );
+    metrics::describe_counter!(
+        "ringi_webhook_deliveries_total",
+        "Attempts to deliver to a webhook by result: delivered, failed, throttled, gone"
+    );
+    metrics::describe_histogram!("ringi_webhook_delivery_seconds", "Time that a webhook's receiver took, in seconds");
+    metrics::describe_gauge!("ringi_webhook_endpoints", "Webhooks by state: enabled, failing, disabled");
+    metrics::describe_gauge!(
+        "ringi_webhook_oldest_undelivered_seconds",
+        "For how long the oldest event waits that a webhook has not been told, by the webhook's state"
+    );
+    metrics::describe_counter!("ringi_webhook_saves_refused_total", "Deliveries not noted, since the relay was another's");
+    metrics::describe_counter!(
+        "ringi_webhook_saves_overruled_total",
+        "Deliveries not noted, since a person changed the webhook meanwhile"
+    );
     Ok(handle)
 }
