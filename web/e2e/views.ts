@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContext, Page } from "playwright-core";
 import en from "../messages/en.json";
 import ja from "../messages/ja.json";
+import { Receiver } from "./receiver";
 import { deaf, dialog, monthsAgo, ORG, open, type Program, plant, settled, type Watch, type Who } from "./support";
 
 export type Language = "en" | "ja";
@@ -75,6 +76,22 @@ async function blocked(program: Program): Promise<string> {
   plant(program, monthsAgo(6), "0197c0de-0000-7000-a000-00000000c00a");
   await close(program, monthsAgo(6));
   return `months/${monthsAgo(6)}`;
+}
+
+/** A webhook whose receiver answered well, and then not any more. */
+async function failing(program: Program): Promise<string> {
+  const known = (await program.done("dara", "GET", "/webhooks")).items[0]?.id;
+  if (known) return known;
+  const receiver = await Receiver.start();
+  const { id } = await program.done("dara", "POST", "/webhooks", { url: receiver.url, event_types: [] });
+  const title = "Told to a program";
+  await program.submitted("aiko", title);
+  await until(() => receiver.got.some((one) => one.type === "request.submit"));
+  receiver.status = 502;
+  await program.submitted("aiko", title);
+  await until(async () => (await program.done("dara", "GET", `/webhooks/${id}`)).failures > 0);
+  receiver.stop();
+  return id;
 }
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -237,7 +254,11 @@ export const VIEWS: View[] = [
       .click();
     await dialog(page).locator(".copyable").waitFor();
   }),
-  view("webhooks", "dara", "webhooks"),
+  view("webhooks", "dara", async (program) => {
+    await failing(program);
+    return "webhooks";
+  }),
+  view("webhook", "dara", async (program) => `webhooks/${await failing(program)}`),
   view("webhook-new", "dara", "webhooks", async (page, say) => {
     await page.getByRole("button", { name: say("webhook.new") }).click();
     await dialog(page).getByLabel(say("webhook.url")).fill("http://10.0.0.1/");
@@ -248,6 +269,18 @@ export const VIEWS: View[] = [
       .click();
     await dialog(page).locator(".has-problem").waitFor();
   }),
+  view(
+    "webhook-secret",
+    "dara",
+    async (program) => `webhooks/${await failing(program)}`,
+    async (page, say) => {
+      await page.getByRole("button", { name: say("webhook.rotate") }).click();
+      await dialog(page)
+        .getByRole("button", { name: say("webhook.rotate_go") })
+        .click();
+      await dialog(page).locator(".copyable").waitFor();
+    },
+  ),
   view("history", "dara", "history", async (page, say) => {
     await page.getByRole("button", { name: say("verify.go") }).click();
     await page.locator(".notice.good").waitFor();

@@ -165,9 +165,11 @@ async fn broken_in_the_database(entries: &Entries, db: &mut PgConnection) {
         (
             events::LOGGED,
             format!(
-                "UPDATE event_log SET position = position + 1000000 WHERE subject_id = {decided}::text;
+                "UPDATE event_log SET position = position + 1000000
+                 WHERE subject_kind = 'request' AND subject_id = {decided}::text AND seq IN (1, 2);
                  UPDATE event_log e SET position = o.position - 1000000 FROM event_log o
-                 WHERE e.subject_id = {decided}::text AND o.subject_id = e.subject_id AND e.seq + o.seq = 3"
+                 WHERE e.subject_kind = 'request' AND e.subject_id = {decided}::text
+                   AND (o.subject_kind, o.subject_id) = (e.subject_kind, e.subject_id) AND e.seq + o.seq = 3"
             ),
         ),
         (

@@ -76,7 +76,7 @@ function Detail({ request }: { request: Approval }) {
   const begun = useRef(false);
   useEffect(() => {
     // Who looks at a request will mostly act on it.
-    void loadDialog();
+    loadDialog().catch(() => undefined);
   }, []);
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });

@@ -64,7 +64,10 @@ export function RequestList({ view, filters, openId, onSearch }: Props) {
   const loaded = data !== undefined;
   useEffect(() => {
     if (!loaded) return;
-    const timer = setTimeout(() => void loadRequest(), 300);
+    const timer = setTimeout(() => {
+      // Whoever opens one asks again.
+      loadRequest().catch(() => undefined);
+    }, 300);
     return () => clearTimeout(timer);
   }, [loaded]);
 
