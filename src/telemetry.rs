@@ -113,7 +113,10 @@ pub fn metrics() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildE
         "ringi_webhook_oldest_undelivered_seconds",
         "For how long the oldest event waits that a webhook has not been told, by the webhook's state"
     );
-    metrics::describe_counter!("ringi_webhook_saves_refused_total", "Deliveries not noted, since the relay was another's");
+    metrics::describe_counter!(
+        "ringi_webhook_saves_refused_total",
+        "Deliveries not noted, since the relay was another's"
+    );
     metrics::describe_counter!(
         "ringi_webhook_saves_overruled_total",
         "Deliveries not noted, since a person changed the webhook meanwhile"

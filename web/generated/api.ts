@@ -2992,7 +2992,7 @@ export interface components {
         "If-None-Match": string;
         /** @description The last `id` that the caller has heard: what came after it is told first. Without it, what happens from now on. */
         "Last-Event-ID": string;
-        /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+        /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
         "X-Request-Id": string;
         /** @description Only this action. */
         action: "walk" | "export" | "start" | "block" | "exclude" | "close" | "correct" | "succeed" | "fail" | "cancel" | "add" | "change" | "pseudonymize" | "invite" | "revoke_invitation" | "accept_invitation" | "create" | "edit" | "submit" | "approve" | "reject" | "send_back" | "withdraw" | "enable" | "disable" | "replay" | "rotate_secret" | "delete";
@@ -3228,7 +3228,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3247,6 +3247,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -3256,7 +3257,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3290,6 +3291,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -3300,7 +3302,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3323,6 +3325,7 @@ export interface operations {
             400: components["responses"]["invalid_query"];
             401: components["responses"]["unauthenticated"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -3340,7 +3343,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3365,6 +3368,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member.forbidden"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -3375,7 +3379,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3424,6 +3428,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -3434,7 +3439,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3464,6 +3469,7 @@ export interface operations {
             403: components["responses"]["not_a_member.forbidden"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -3474,7 +3480,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3513,6 +3519,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -3521,7 +3528,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3548,6 +3555,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member.forbidden"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -3558,7 +3566,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3608,6 +3616,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -3618,7 +3627,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3656,6 +3665,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -3666,7 +3676,7 @@ export interface operations {
             header?: {
                 /** @description The last `id` that the caller has heard: what came after it is told first. Without it, what happens from now on. */
                 "Last-Event-ID"?: components["parameters"]["Last-Event-ID"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3718,7 +3728,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3759,7 +3769,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3784,6 +3794,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member.forbidden"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -3797,7 +3808,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3822,6 +3833,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member.forbidden"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -3832,7 +3844,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3869,6 +3881,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -3879,7 +3892,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3909,6 +3922,7 @@ export interface operations {
             403: components["responses"]["not_a_member.forbidden"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -3919,7 +3933,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3958,6 +3972,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -3968,7 +3983,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3995,6 +4010,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4005,7 +4021,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4052,7 +4068,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4102,7 +4118,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4127,6 +4143,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member.forbidden"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4137,7 +4154,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4174,6 +4191,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4184,7 +4202,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4214,6 +4232,7 @@ export interface operations {
             403: components["responses"]["not_a_member.forbidden"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4224,7 +4243,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4263,6 +4282,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4273,7 +4293,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4312,6 +4332,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4335,7 +4356,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4360,6 +4381,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4370,7 +4392,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4407,6 +4429,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4415,7 +4438,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4440,6 +4463,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4450,7 +4474,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4480,6 +4504,7 @@ export interface operations {
             403: components["responses"]["not_a_member"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4490,7 +4515,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4529,6 +4554,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4539,7 +4565,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4578,6 +4604,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4589,7 +4616,7 @@ export interface operations {
                 user_id?: components["parameters"]["user_id"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4617,6 +4644,7 @@ export interface operations {
             403: components["responses"]["not_a_member.forbidden"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4630,7 +4658,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4658,6 +4686,7 @@ export interface operations {
             403: components["responses"]["not_a_member"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4669,7 +4698,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4697,6 +4726,7 @@ export interface operations {
             403: components["responses"]["not_a_member"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4705,7 +4735,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4733,6 +4763,7 @@ export interface operations {
             403: components["responses"]["not_a_member"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -4743,7 +4774,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4794,6 +4825,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4804,7 +4836,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4843,6 +4875,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4853,7 +4886,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4892,6 +4925,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4902,7 +4936,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4941,6 +4975,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -4951,7 +4986,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4990,6 +5025,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5000,7 +5036,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5032,6 +5068,7 @@ export interface operations {
             403: components["responses"]["not_a_member"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -5042,7 +5079,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5081,6 +5118,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5091,7 +5129,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5118,6 +5156,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -5131,7 +5170,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5177,7 +5216,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5202,6 +5241,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["not_a_member.forbidden"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -5212,7 +5252,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5249,6 +5289,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5259,7 +5300,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag` that the caller has: 304 when it is still the same. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5289,6 +5330,7 @@ export interface operations {
             403: components["responses"]["not_a_member.forbidden"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -5299,7 +5341,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5338,6 +5380,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5349,7 +5392,7 @@ export interface operations {
                 version: components["parameters"]["version_filter"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5377,6 +5420,7 @@ export interface operations {
             405: components["responses"]["method_not_allowed"];
             409: components["responses"]["webhook_changed"];
             422: components["responses"]["version_required"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5390,7 +5434,7 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
             };
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5418,6 +5462,7 @@ export interface operations {
             403: components["responses"]["not_a_member.forbidden"];
             404: components["responses"]["not_found"];
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy"];
         };
@@ -5428,7 +5473,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5467,6 +5512,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5477,7 +5523,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5516,6 +5562,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5526,7 +5573,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5565,6 +5612,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5575,7 +5623,7 @@ export interface operations {
             header?: {
                 /** @description Names this intent, so that it can be sent again safely: see Idempotency. 1 to 255 visible ASCII characters, with or without quotes. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5614,6 +5662,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field.version_required.idempotency_key_reused"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["busy.outcome_unknown"];
         };
@@ -5622,7 +5671,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5641,6 +5690,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5648,7 +5698,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5677,6 +5727,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed.unknown_field"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5684,7 +5735,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5703,6 +5754,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5710,7 +5762,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5736,7 +5788,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5772,7 +5824,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5791,6 +5843,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5798,7 +5851,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5827,6 +5880,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5834,7 +5888,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5863,6 +5917,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5870,7 +5925,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5899,6 +5954,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5906,7 +5962,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5935,6 +5991,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5942,7 +5999,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5961,6 +6018,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };
@@ -5968,7 +6026,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The caller's id for this call. One that is not of this form is replaced, not refused. */
+                /** @description The caller's id for this call, of the form `[A-Za-z0-9._:-]{1,128}`. Any other is replaced, not refused. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5987,6 +6045,7 @@ export interface operations {
                 };
             };
             405: components["responses"]["method_not_allowed"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
         };
     };

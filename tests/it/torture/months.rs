@@ -141,7 +141,7 @@ pub(super) async fn check(entries: &Entries, db: &mut PgConnection) -> Vec<Broke
         broken.push(Broken::new(ONE_MONTH, format!("{id} in {periods:?} was never answered for")));
     }
     let amiss: Vec<(String, i64)> = sqlx::query_as(
-        "SELECT to_char(p.period, 'YYYY-MM'), count(*)
+        "SELECT to_char(coalesce(p.period, f.period), 'YYYY-MM'), count(*)
          FROM billing_period p
          JOIN (SELECT c.organization_id, c.period, c.id, c.amount FROM charge c) c USING (organization_id, period)
          FULL JOIN confirmed_charge f ON (f.organization_id, f.charge_id, f.period, f.amount)
