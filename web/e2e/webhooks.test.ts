@@ -117,7 +117,7 @@ test("one that was given up, and one that wants nothing any more, go on when the
   await page.getByRole("button", { name: "Enable" }).click();
   await page.getByText(en["trouble.disabled"]).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Disable" }).click();
-  await page.getByText(en["trouble.disabled"]).waitFor();
+  await page.getByText(en["trouble.disabled"], { exact: true }).waitFor();
 });
 
 test("after a rotation both secrets sign for a while", async () => {
@@ -140,7 +140,7 @@ test("what was delivered is sent again from any event on, under the same ids", a
   for (const title of ["Replay one", "Replay two"]) await program.submitted("aiko", title);
   await expect.poll(() => receiver.got.length).toBe(2);
   const before = receiver.got.map((one) => one.id);
-  await expect.poll(() => log(page).count()).toBe(2);
+  await expect.poll(() => log(page).count(), { timeout: 15_000 }).toBe(2);
   await log(page).last().getByRole("button", { name: "Send again from here" }).click();
   await dialog(page).getByLabel("First event to be sent").fill("99999999");
   await dialog(page).getByRole("button", { name: "Send from there" }).click();
@@ -152,7 +152,7 @@ test("what was delivered is sent again from any event on, under the same ids", a
   await dialog(page).getByRole("button", { name: "Send from there" }).click();
   await dialog(page).waitFor({ state: "detached" });
   await expect.poll(() => receiver.got.map((one) => one.id)).toEqual([...before, ...before]);
-  await expect.poll(() => log(page).count()).toBe(4);
+  await expect.poll(() => log(page).count(), { timeout: 15_000 }).toBe(4);
 });
 
 test("whoever changes what another has changed is told, and it is deleted after asking twice", async () => {

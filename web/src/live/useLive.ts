@@ -107,21 +107,25 @@ async function lookAt(org: string, batch: Told[]): Promise<void> {
   if (kinds.has("request") || kinds.has("job"))
     looks.push(changed(org, requests.length === 1 ? requests[0] : undefined));
   if (kinds.has("closing")) looks.push(stale("closing", org), stale("statements", org), stale("statement", org));
-  if (kinds.has("webhook")) looks.push(stale("webhooks", org), stale("webhook", org));
+  if (kinds.has("webhook")) looks.push(stale("webhooks", org));
+  // Whatever happens, a webhook has something to deliver.
+  looks.push(stale("webhook", org));
   await Promise.all(looks);
 }
 
-/** Whether somebody sees the page: `again` when he does, and `signal` is aborted when he has not for a while, or by `outer`. */
+/** Whether somebody sees the page: `again` when he does, and `signal` is aborted when he has not for a while, when the network
+ * has come back (what was open before may be dead, and nobody says so), or by `outer`. */
 function watched(outer: AbortSignal) {
-  const hidden = new AbortController();
+  const anew = new AbortController();
   const ended = new AbortController();
-  const signal = AbortSignal.any([outer, hidden.signal]);
+  const signal = AbortSignal.any([outer, anew.signal]);
+  window.addEventListener("online", () => anew.abort(), { signal: ended.signal });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const again = new Promise<void>((resolve) => {
     const look = () => {
       clearTimeout(timer);
       if (document.visibilityState === "visible") resolve();
-      else timer = setTimeout(() => hidden.abort(), HIDDEN);
+      else timer = setTimeout(() => anew.abort(), HIDDEN);
     };
     look();
     document.addEventListener("visibilitychange", look, { signal: ended.signal });
