@@ -338,7 +338,8 @@ async fn who_reads_nothing_is_let_go_and_the_others_go_on() {
     let mut settings = quick();
     settings.events.listener_queue = 20;
     settings.events.catch_up = 10;
-    settings.http.unread_timeout = Duration::from_secs(2);
+    // Long enough for his queue to be full before, also on a slow machine.
+    settings.http.unread_timeout = Duration::from_secs(8);
     let app = App::with(settings).await;
     let aiko = app.applicant().await;
     until_relayed(&app).await;
