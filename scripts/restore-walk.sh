@@ -17,7 +17,7 @@ unset DATABASE_URL RINGI_CONFIG PORT
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ringi-restore-XXXXXX")
 chmod 755 "$dir"
 pids=()
-trap 'kill "${pids[@]}" 2>/dev/null; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
+trap 'kill "${pids[@]}" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
 
 say() { echo "== $*"; }
 # start NAME: a PostgreSQL of its own in $dir/NAME; its address in $url, its process in $postgres.

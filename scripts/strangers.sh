@@ -33,7 +33,7 @@ unset DATABASE_URL RINGI_CONFIG
 rm -rf "$dir/postgres"
 $bin serve --demo >"$dir/serve.out" 2>"$dir/serve.log" &
 serve=$!
-trap 'kill $serve 2>/dev/null; wait $serve 2>/dev/null || true' EXIT
+trap 'kill $serve 2>/dev/null || true; wait $serve 2>/dev/null || true' EXIT
 until grep -qs '^Ringi is ready' "$dir/serve.out"; do
     kill -0 $serve || { cat "$dir/serve.log" >&2; exit 1; }
     sleep 0.1
